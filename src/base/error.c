@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Filling a struct weir_error; see error.h. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *const status_names[WEIR_STATUS_COUNT] = {
+    [WEIR_OK] = "ok",
+    [WEIR_E_INVALID] = "invalid",
+    [WEIR_E_NOT_FOUND] = "not found",
+    [WEIR_E_TOO_BIG] = "too big",
+    [WEIR_E_IO] = "input or output error",
+    [WEIR_E_POOL_EXHAUSTED] = "pool exhausted",
+    [WEIR_E_SERVICE_PROTECTION] = "service protection",
+    [WEIR_E_NO_CONNECTION] = "no connection",
+    [WEIR_E_CANCELLED] = "cancelled",
+    [WEIR_E_SHUTDOWN] = "shutdown",
+    [WEIR_E_STALE_LEASE] = "stale lease",
+    [WEIR_E_WOULD_WAIT] = "would wait",
+};
+
+const char *weir_status_name(enum weir_status status)
+{
+    return (unsigned)status < WEIR_STATUS_COUNT ? status_names[status] : "unknown status";
+}
+
+enum weir_status weir_fail(struct weir_error *err, enum weir_status status, const char *format, ...)
+{
+    if (!err)
+        return status;
+    *err = (struct weir_error){ .status = status, .retry_after_us = -1, .outcome_known = true };
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof(err->message), format, args);
+    va_end(args);
+    return status;
+}
+
+void weir_error_set_connection(struct weir_error *err, const char *name)
+{
+    if (err)
+        snprintf(err->connection, sizeof(err->connection), "%s", name);
+}

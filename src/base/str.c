@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Borrowed text; see str.h. */
+#include "base/str.h"
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool weir_str_equal(struct weir_str a, struct weir_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+bool weir_str_equal_nocase(struct weir_str a, struct weir_str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+            return false;
+    }
+    return true;
+}
+
+bool weir_str_starts_nocase(struct weir_str text, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return text.len >= len &&
+           weir_str_equal_nocase(weir_str(text.ptr, len), weir_str(prefix, len));
+}
+
+struct weir_str weir_str_trim(struct weir_str text)
+{
+    while (text.len && is_space(text.ptr[0])) {
+        text.ptr++;
+        text.len--;
+    }
+    while (text.len && is_space(text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+size_t weir_str_find_nocase(struct weir_str text, const char *needle)
+{
+    for (size_t at = 0; at < text.len; at++) {
+        if (weir_str_starts_nocase(weir_str(text.ptr + at, text.len - at), needle))
+            return at;
+    }
+    return text.len;
+}
+
+bool weir_str_to_int64(struct weir_str text, int64_t *ret)
+{
+    bool negative = text.len && text.ptr[0] == '-';
+    size_t at = text.len && (text.ptr[0] == '-' || text.ptr[0] == '+');
+    if (at == text.len)
+        return false;
+
+    int64_t value = 0; /* kept negative: INT64_MIN has no positive twin */
+    for (; at < text.len; at++) {
+        if (text.ptr[at] < '0' || text.ptr[at] > '9')
+            return false;
+        if (__builtin_mul_overflow(value, (int64_t)10, &value) ||
+            __builtin_sub_overflow(value, (int64_t)(text.ptr[at] - '0'), &value))
+            return false;
+    }
+    if (!negative && value == INT64_MIN)
+        return false;
+    *ret = negative ? value : -value;
+    return true;
+}
+
+uint64_t weir_str_hash(struct weir_str text)
+{
+    uint64_t hash = 14695981039346656037ULL;
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (unsigned char)text.ptr[i]) * 1099511628211ULL;
+    return hash;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Borrowed text: a pointer and a length, passed by value, owned by somebody else. Not terminated.
+ * Comparing without case is ASCII only, as HTTP and configuration keys are.
+ */
+#ifndef WEIR_BASE_STR_H
+#define WEIR_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct weir_str {
+    const char *ptr;
+    size_t len;
+};
+
+static inline struct weir_str weir_str(const char *ptr, size_t len)
+{
+    return (struct weir_str){ ptr, len };
+}
+
+/* NULL is the empty text. */
+static inline struct weir_str weir_str_from(const char *text)
+{
+    return (struct weir_str){ text, text ? strlen(text) : 0 };
+}
+
+bool weir_str_equal(struct weir_str a, struct weir_str b);
+bool weir_str_equal_nocase(struct weir_str a, struct weir_str b);
+bool weir_str_starts_nocase(struct weir_str text, const char *prefix);
+
+/* Without blanks, tabs and line ends on either side. */
+struct weir_str weir_str_trim(struct weir_str text);
+
+/* Where `needle` begins in `text`, ignoring case, or text.len if it does not occur. */
+size_t weir_str_find_nocase(struct weir_str text, const char *needle);
+
+/*
+ * A decimal number, the whole of `text`: an optional sign, then digits only. False (and *ret
+ * untouched) for anything else and for what does not fit.
+ */
+bool weir_str_to_int64(struct weir_str text, int64_t *ret);
+
+/* FNV-1a. */
+uint64_t weir_str_hash(struct weir_str text);
+
+#endif

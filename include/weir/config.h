@@ -50,40 +50,40 @@ struct weir_pool_options {
 
 /* Dataverse:Resilience:CircuitBreaker */
 struct weir_circuit_breaker_options {
-    bool enabled;         /* true */
-    int failures;         /* 10 in a row, none of them a throttle */
-    int64_t open_for_us;  /* 30 s, doubling … */
-    int64_t open_max_us;  /* … to 10 min (MaxOpenFor) */
+    bool enabled;        /* true */
+    int failures;        /* 10 in a row, none of them a throttle */
+    int64_t open_for_us; /* 30 s, doubling … */
+    int64_t open_max_us; /* … to 10 min (MaxOpenFor) */
 };
 
 /* Dataverse:Resilience */
 struct weir_resilience_options {
-    int max_throttle_retries;          /* 3: requests that one weir_execute() sends at most */
-    bool enable_throttle_tracking;     /* true */
-    int64_t fallback_retry_after_us;   /* 30 s */
-    int64_t retry_after_buffer_us;     /* 1 s */
-    int64_t max_retry_time_us;         /* 10 min of failures that are not throttles */
-    int max_throttles_per_window;      /* 0: any number of throttle episodes in five minutes */
+    int max_throttle_retries;        /* 3: requests that one weir_execute() sends at most */
+    bool enable_throttle_tracking;   /* true */
+    int64_t fallback_retry_after_us; /* 30 s */
+    int64_t retry_after_buffer_us;   /* 1 s */
+    int64_t max_retry_time_us;       /* 10 min of failures that are not throttles */
+    int max_throttles_per_window;    /* 0: any number of throttle episodes in five minutes */
     struct weir_circuit_breaker_options circuit_breaker;
 };
 
 /* Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set. */
 struct weir_adaptive_rate_options {
-    bool enabled;                       /* true; false is the policy Dop */
-    const char *policy;                 /* Aimd | Dop | Fixed */
-    const char *preset;                 /* Conservative | Balanced | Aggressive */
-    int fixed_parallelism;              /* of the policy Fixed; 0: not set */
-    double initial_parallelism_factor;  /* 0.5 */
-    int min_parallelism;                /* 1 */
-    int increase_rate;                  /* 2 */
-    double decrease_factor;             /* 0.5 */
-    int stabilization_batches;          /* 3 */
-    int64_t min_increase_interval_us;   /* 5 s */
-    double recovery_multiplier;         /* 2.0 */
-    int64_t last_known_good_ttl_us;     /* 5 min */
-    int64_t idle_reset_period_us;       /* 5 min */
-    int execution_time_ceiling_factor;  /* 140 | 200 | 320 by preset */
-    int slow_batch_threshold_ms;        /* 6000 | 8000 | 11000 by preset */
+    bool enabled;                      /* true; false is the policy Dop */
+    const char *policy;                /* Aimd | Dop | Fixed */
+    const char *preset;                /* Conservative | Balanced | Aggressive */
+    int fixed_parallelism;             /* of the policy Fixed; 0: not set */
+    double initial_parallelism_factor; /* 0.5 */
+    int min_parallelism;               /* 1 */
+    int increase_rate;                 /* 2 */
+    double decrease_factor;            /* 0.5 */
+    int stabilization_batches;         /* 3 */
+    int64_t min_increase_interval_us;  /* 5 s */
+    double recovery_multiplier;        /* 2.0 */
+    int64_t last_known_good_ttl_us;    /* 5 min */
+    int64_t idle_reset_period_us;      /* 5 min */
+    int execution_time_ceiling_factor; /* 140 | 200 | 320 by preset */
+    int slow_batch_threshold_ms;       /* 6000 | 8000 | 11000 by preset */
 };
 
 /* Dataverse:BulkOperations */
@@ -152,8 +152,8 @@ WEIR_API enum weir_status weir_config_finish(struct weir_config *config,
                                              struct weir_error *err);
 
 /*
- * After weir_config_finish(): every effective setting, a line each, `Key = value  (origin)`, secrets
- * as `***`. The caller frees the text.
+ * After weir_config_finish(): every effective setting, a line each, `Key = value  (origin)`,
+ * secrets as `***`. The caller frees the text.
  */
 WEIR_API char *weir_config_dump(const struct weir_config *config);
 

@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define WEIR_API __attribute__((visibility("default")))
-#define WEIR_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define WEIR_API                 __attribute__((visibility("default")))
+#define WEIR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define WEIR_API
-#define WEIR_PRINTF(format, first)
+#define WEIR_PRINTF(text, first)
 #endif
 
 #ifdef __cplusplus
@@ -43,16 +43,17 @@ enum weir_status {
     WEIR_E_SHUTDOWN,           /* the pool is shutting down */
     WEIR_E_STALE_LEASE,        /* given back already, or its connection was throttled meanwhile */
     WEIR_E_WOULD_WAIT,         /* nothing is free now and the caller did not want to wait */
+    WEIR_E_UNAVAILABLE,        /* failed other than by throttles until the retries were used up */
     WEIR_STATUS_COUNT
 };
 
 struct weir_error {
     enum weir_status status;
-    int http_status;         /* 0: there was no answer */
-    uint32_t service_code;   /* Dataverse's code, for example 0x80072322; 0: none */
-    int64_t retry_after_us;  /* -1: not known */
-    bool retryable;          /* the same call may succeed later */
-    bool outcome_known;      /* false: the service may have executed the request */
+    int http_status;        /* 0: there was no answer */
+    uint32_t service_code;  /* Dataverse's code, for example 0x80072322; 0: none */
+    int64_t retry_after_us; /* -1: not known */
+    bool retryable;         /* the same call may succeed later */
+    bool outcome_known;     /* false: the service may have executed the request */
     char connection[WEIR_CONNECTION_NAME_MAX + 1]; /* empty: no connection was involved */
     char message[WEIR_MESSAGE_MAX];                /* one sentence, lower case, no full stop */
 };

@@ -45,6 +45,7 @@ struct weir_ask {
     int attempt;     /* which try of the same request this is, from 1; 0: not said. For the log */
     int attempt_max; /* how many tries there are; 0: not said. For the log */
     int64_t acquire_timeout_us; /* 0: the pool's AcquireTimeout; -1: none */
+    uint64_t cancel_tag;        /* for weir_pool_cancel(); 0: cannot be cancelled */
 };
 
 /* One slot of one connection. Plain data; a copy is the same lease, to be given back once. */
@@ -59,26 +60,31 @@ struct weir_lease {
 
 /*
  * Make a pool for the connections of `options`, which is not needed afterwards. `sink` may be NULL;
- * it is called from whichever thread does something worth a record, never under the pool's lock.
+ * it is called from whichever thread does something worth a record, from several at once if need be,
+ * and never under the pool's lock.
  */
 WEIR_API enum weir_status weir_pool_new(const struct weir_options *options,
                                         const struct weir_log_sink *sink, struct weir_pool **ret,
                                         struct weir_error *err);
 
-/* Refuse everybody who waits (WEIR_E_SHUTDOWN) and everybody who comes. Leases may still come back. */
+/* Refuse everybody who waits (WEIR_E_SHUTDOWN) and everybody who comes. Leases may still come back.
+ */
 WEIR_API void weir_pool_shutdown(struct weir_pool *pool);
 
-/* Shut down, wait until the last waiter has left, and free. NULL is fine. */
+/*
+ * Shut down, wait until the last waiter has left, and free. Leases that are still out are void: nobody
+ * may use the pool any more. NULL is fine.
+ */
 WEIR_API void weir_pool_free(struct weir_pool *pool);
 
 /*
  * Wait for a lease. Waiters are served in the order in which they came.
  *   WEIR_E_POOL_EXHAUSTED      no slot came free within AcquireTimeout
- *   WEIR_E_SERVICE_PROTECTION  all connections are throttled for longer than MaxRetryAfterTolerance,
- *                              or MaxThrottlesPerWindow was exceeded; err has connection, code and
+ *   WEIR_E_SERVICE_PROTECTION  all connections are throttled for longer than
+ * MaxRetryAfterTolerance, or MaxThrottlesPerWindow was exceeded; err has connection, code and
  *                              retry-after
  *   WEIR_E_NO_CONNECTION       every connection has been set aside
- *   WEIR_E_SHUTDOWN
+ *   WEIR_E_CANCELLED, WEIR_E_SHUTDOWN
  */
 WEIR_API enum weir_status weir_pool_acquire(struct weir_pool *pool, const struct weir_ask *ask,
                                             struct weir_lease *ret, struct weir_error *err);
@@ -86,6 +92,12 @@ WEIR_API enum weir_status weir_pool_acquire(struct weir_pool *pool, const struct
 /* The same without waiting: WEIR_E_WOULD_WAIT if nothing is free, with retry_after_us if known. */
 WEIR_API enum weir_status weir_pool_try_acquire(struct weir_pool *pool, const struct weir_ask *ask,
                                                 struct weir_lease *ret, struct weir_error *err);
+
+/*
+ * Make every weir_pool_acquire() that waits with this tag return WEIR_E_CANCELLED. Returns how many
+ * there were; one that has been granted its lease at the same moment keeps it.
+ */
+WEIR_API uint32_t weir_pool_cancel(struct weir_pool *pool, uint64_t cancel_tag);
 
 /*
  * Say that the request goes out now. WEIR_E_STALE_LEASE: its connection has been throttled or set

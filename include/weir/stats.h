@@ -42,8 +42,9 @@ struct weir_pool_stats {
     uint64_t total_throttle_events; /* since the pool was made */
     uint32_t active_leases;
     uint32_t waiters;
-    uint64_t requests_served;      /* leases that were given back with an answer */
-    int64_t total_backoff_time_us; /* time that connections were, or will be, blocked by throttles */
+    uint64_t requests_served; /* leases that were given back with an answer */
+    int64_t
+        total_backoff_time_us; /* time that connections were, or will be, blocked by throttles */
 };
 
 struct weir_adaptive_rate_stats {

@@ -59,9 +59,9 @@ struct weir_verdict {
     enum weir_class class_;
     enum weir_outcome outcome;
     enum weir_throttle_kind throttle;
-    int http_status;        /* 0: there was no answer */
-    uint32_t code;          /* the service's code; 0: none */
-    int64_t retry_after_us; /* -1: none asked for; always >= 1 s when the class is throttle */
+    int http_status;           /* 0: there was no answer */
+    uint32_t code;             /* the service's code; 0: none */
+    int64_t retry_after_us;    /* -1: none asked for; always >= 1 s when the class is throttle */
     bool retry_after_fallback; /* Retry-After was missing or unusable: the fallback stands in */
     bool retry_after_clamped;  /* Retry-After was longer than an hour: an hour stands in */
     struct weir_named_limit limit;

@@ -23,6 +23,14 @@ int64_t weir_clock_now_us(void);
 /* Microseconds since 1970 by the wall clock; for people and logs only. Any thread. */
 int64_t weir_clock_wall_us(void);
 
+/*
+ * The moment `delay_us` from now on CLOCK_MONOTONIC, for condition variables, which do not know
+ * CLOCK_BOOTTIME. Delays are cut to WEIR_TIMER_MAX_US, so that a suspended machine is noticed: read
+ * the clock again and wait again. Any thread.
+ */
+struct timespec;
+void weir_clock_deadline(int64_t delay_us, struct timespec *ret);
+
 /* now + span, staying at WEIR_FOREVER. */
 static inline int64_t weir_time_add(int64_t now_us, int64_t span_us)
 {

@@ -18,6 +18,7 @@ static const char *const status_names[WEIR_STATUS_COUNT] = {
     [WEIR_E_SHUTDOWN] = "shutdown",
     [WEIR_E_STALE_LEASE] = "stale lease",
     [WEIR_E_WOULD_WAIT] = "would wait",
+    [WEIR_E_UNAVAILABLE] = "unavailable",
 };
 
 const char *weir_status_name(enum weir_status status)

@@ -9,8 +9,8 @@
  * Reset `err` to `status` with a message (cut at WEIR_MESSAGE_MAX) and return the status, so that
  * failing is one line: `return weir_fail(err, WEIR_E_INVALID, "...", ...)`. `err` may be NULL.
  */
-enum weir_status weir_fail(struct weir_error *err, enum weir_status status, const char *format,
-                           ...) WEIR_PRINTF(3, 4);
+enum weir_status weir_fail(struct weir_error *err, enum weir_status status, const char *format, ...)
+    WEIR_PRINTF(3, 4);
 
 /* Copy a connection's name into `err`; cut if it is too long. `err` may be NULL. */
 void weir_error_set_connection(struct weir_error *err, const char *name);

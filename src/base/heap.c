@@ -27,8 +27,7 @@ void weir_heap_reserve(struct weir_heap *heap, uint32_t capacity)
     heap->ids = weir_realloc(heap->ids, capacity, sizeof(*heap->ids));
     heap->places = weir_realloc(heap->places, capacity, sizeof(*heap->places));
     heap->keys = weir_realloc(heap->keys, capacity, sizeof(*heap->keys));
-    memset(heap->places + heap->capacity, 0,
-           (capacity - heap->capacity) * sizeof(*heap->places));
+    memset(heap->places + heap->capacity, 0, (capacity - heap->capacity) * sizeof(*heap->places));
     heap->capacity = capacity;
 }
 

@@ -31,8 +31,7 @@ bool weir_str_equal_nocase(struct weir_str a, struct weir_str b)
 bool weir_str_starts_nocase(struct weir_str text, const char *prefix)
 {
     size_t len = strlen(prefix);
-    return text.len >= len &&
-           weir_str_equal_nocase(weir_str(text.ptr, len), weir_str(prefix, len));
+    return text.len >= len && weir_str_equal_nocase(weir_str(text.ptr, len), weir_str(prefix, len));
 }
 
 struct weir_str weir_str_trim(struct weir_str text)

@@ -40,6 +40,7 @@ struct weir_attempt {
     int transients;
     int races;
     int refreshes;
+    bool unknown; /* the outcome of some attempt is: the service may have executed it */
 };
 
 /* How things stand as the answer arrives. */

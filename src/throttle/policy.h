@@ -38,10 +38,10 @@ struct weir_policy_ask {
 
 struct weir_admission {
     bool ok;
-    int64_t not_before_us; /* if not ok: ask again then; may be early, never late. WEIR_FOREVER:
-                              only an answer can change it */
-    uint32_t lane;         /* if ok */
-    double score;          /* if ok: the larger, the more room; for strategies that compare */
+    int64_t not_before_us;    /* if not ok: ask again then; may be early, never late. WEIR_FOREVER:
+                                 only an answer can change it */
+    uint32_t lane;            /* if ok */
+    double score;             /* if ok: the larger, the more room; for strategies that compare */
     enum weir_bound bound_by; /* what bounds the connection just now */
 };
 
@@ -50,9 +50,9 @@ struct weir_policy_answer {
     uint32_t kind; /* of the ask */
     uint32_t rows;
     uint32_t lane;
-    uint64_t epoch;       /* of the lease */
-    int64_t sent_us;      /* when the request left; the time of the lease if it never did */
-    int64_t reopens_us;   /* when the lane may be used again; meaningful after a throttle */
+    uint64_t epoch;     /* of the lease */
+    int64_t sent_us;    /* when the request left; the time of the lease if it never did */
+    int64_t reopens_us; /* when the lane may be used again; meaningful after a throttle */
 };
 
 struct weir_policy {
@@ -64,9 +64,9 @@ struct weir_policy {
     void (*admit)(void *state, const struct weir_policy_ask *ask, int64_t now_us,
                   struct weir_admission *ret);
     void (*leased)(void *state, const struct weir_policy_ask *ask, uint32_t lane, int64_t now_us);
-    void (*sent)(void *state, uint32_t lane, int64_t now_us);
+    void (*sent)(void *state, uint32_t lane, int64_t now_us); /* NULL: does not care */
     void (*answered)(void *state, const struct weir_policy_answer *answer, int64_t now_us);
-    void (*hint)(void *state, int dop_hint, int64_t now_us);
+    void (*hint)(void *state, int dop_hint, int64_t now_us); /* 1 .. WEIR_PARALLELISM_MAX */
     void (*reset)(void *state, int64_t now_us);
 
     uint64_t (*epoch)(const void *state);
@@ -76,7 +76,7 @@ struct weir_policy {
     /*
      * What is worth keeping over a restart, as bytes. save returns how many it wrote (0: nothing
      * to keep, or `bytes_max` is too small); load returns false and changes nothing if the bytes
-     * are not its own. `age_us` is how long ago they were saved.
+     * are not its own. `age_us` is how long ago they were saved. NULL: it keeps nothing.
      */
     size_t (*save)(const void *state, int64_t now_us, void *bytes, size_t bytes_max);
     bool (*load)(void *state, const void *bytes, size_t len, int64_t age_us, int64_t now_us);

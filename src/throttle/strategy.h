@@ -4,9 +4,9 @@
  *
  * It is a rank: the pool asks the candidate with the smallest one. Candidates are the connections
  * that are neither set aside nor known to be full. A strategy that routes around throttles does not
- * count throttled connections among them either; one that does not may choose a throttled connection,
- * and then the pool waits for it even while another is free. Nothing is ever sent to a throttled
- * connection: what differs is the waiting.
+ * count throttled connections among them either; one that does not may choose a throttled
+ * connection, and then the pool waits for it even while another is free. Nothing is ever sent to a
+ * throttled connection: what differs is the waiting.
  *
  * Ranks are computed when a connection becomes a candidate and whenever one of the facts below
  * changes for it, and kept in a heap: choosing costs O(log n).

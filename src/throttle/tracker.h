@@ -2,11 +2,12 @@
 /*
  * Which lanes are throttled, and until when.
  *
- * A key is a small number: the pool gives one to every lane of every connection. A key is *throttled*
- * while now < its expiry, and *closed* a little longer, until its reopening: expiry + buffer + jitter.
- * Counting, listing and asking use the expiry; leasing goes by the reopening. A later, shorter
- * Retry-After never shortens a block. Expired entries vanish by themselves: memory is a function of
- * the number of keys alone. Recording and asking cost O(log n), asking for the shortest O(1).
+ * A key is a small number: the pool gives one to every lane of every connection. A key is
+ * *throttled* while now < its expiry, and *closed* a little longer, until its reopening: expiry +
+ * buffer + jitter. Counting, listing and asking use the expiry; leasing goes by the reopening. A
+ * later, shorter Retry-After never shortens a block. Expired entries vanish by themselves: memory
+ * is a function of the number of keys alone. Recording and asking cost O(log n), asking for the
+ * shortest O(1).
  */
 #ifndef WEIR_THROTTLE_TRACKER_H
 #define WEIR_THROTTLE_TRACKER_H

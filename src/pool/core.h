@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool's core: who gets a lease on which connection, and when. Pure: no clock, no lock, no
+ * callback, and the only randomness is the jitter of reopenings, drawn from a seed that it is
+ * given. The blocking face (blocking.c), the engine's loop and the laboratory drive the same code.
+ *
+ *     ask ────▶ leased │ waiting (a ticket) │ refused
+ *     begin ──▶ the request goes out now, or the lease is stale and has been given back
+ *     settle ─▶ the answer: tracker, policy, breaker and ramp learn; the lease is back
+ *     turn ───▶ what time and answers have made possible: grants and refusals for the waiting, in
+ *               order; and when to turn again
+ *
+ * Call turn after every settle, hint, set-aside, restore, clear, reset and cancel, and when the
+ * time comes that the last turn named. `now_us` never runs backwards: an older one is taken as the
+ * newest seen.
+ *
+ * Two kinds of waiting. Somebody *waits for a throttle* when every connection that is in use is
+ * closed or paced (or the one that a blind strategy has chosen is): nothing is held, and
+ * AcquireTimeout stands still. Otherwise he *waits for a slot*, and AcquireTimeout runs.
+ */
+#ifndef WEIR_POOL_CORE_H
+#define WEIR_POOL_CORE_H
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "pool/connection.h"
+#include "pool/event.h"
+#include "pool/lease.h"
+#include "pool/waiters.h"
+#include "throttle/episodes.h"
+#include "throttle/policy.h"
+#include "throttle/strategy.h"
+#include "throttle/tracker.h"
+
+struct weir_core {
+    /* Settled at the beginning. */
+    const struct weir_policy *policy;
+    const struct weir_strategy *strategy;
+    struct weir_pool_options pool;
+    struct weir_resilience_options resilience;
+    struct weir_adaptive_rate_options adaptive_rate;
+    uint32_t in_flight_max;          /* of the whole pool; UINT32_MAX: the sum of the caps */
+    enum weir_bound in_flight_bound; /* who says so */
+    uint32_t count;
+    struct weir_map names;
+
+    /* Connections. */
+    struct weir_connection *connections;
+    unsigned char *policy_states;
+    struct weir_tracker tracker;
+    struct weir_episodes episodes;
+    struct weir_rng rng;
+    uint32_t condition_counts[WEIR_CONDITION_COUNT];
+
+    /* Choosing. */
+    struct weir_heap candidates; /* connections by rank */
+    struct weir_heap wakes;      /* connections by the time their condition ends */
+    int64_t cursor;
+    uint64_t leases_granted;
+
+    /* Leases and those who wait for one. */
+    struct weir_leases leases;
+    struct weir_waiters waiters;
+    int64_t now_us;        /* the newest time seen */
+    int64_t slot_clock_us; /* runs only while somebody waits for a slot */
+    bool slot_clock_runs;
+    bool shut_down;
+
+    uint64_t requests_served;
+    struct weir_pool_events events;
+};
+
+/* Why somebody was refused; weir_core_explain() makes it an error. */
+struct weir_refusal {
+    enum weir_status status;
+    uint32_t connection;    /* UINT32_MAX: none in particular */
+    int64_t retry_after_us; /* -1: not known */
+};
+
+struct weir_grant {
+    uint64_t ticket;         /* of the waiter; 0 if the ask did not wait */
+    enum weir_status status; /* WEIR_OK: leased; WEIR_E_WOULD_WAIT: waiting; else refused */
+    struct weir_lease lease;
+    struct weir_refusal refusal;
+};
+
+/*
+ * What `options` says is copied; the policy and the strategy that it names are looked up, unless
+ * `policy` is given (the laboratory's own). The core must not be moved afterwards: policies point
+ * into it. `events_wanted`: keep events for weir_core_event().
+ */
+enum weir_status weir_core_init(struct weir_core *core, const struct weir_options *options,
+                                const struct weir_policy *policy, uint64_t seed, bool events_wanted,
+                                struct weir_error *err);
+void weir_core_release(struct weir_core *core);
+
+/* Ask for a lease, and wait for it if need be: status WEIR_E_WOULD_WAIT and a ticket. */
+void weir_core_ask(struct weir_core *core, const struct weir_ask *ask, int64_t now_us,
+                   struct weir_grant *ret);
+
+/* The same without waiting: WEIR_E_WOULD_WAIT, no ticket, refusal.retry_after_us if known. */
+void weir_core_try(struct weir_core *core, const struct weir_ask *ask, int64_t now_us,
+                   struct weir_grant *ret);
+
+/* Stop waiting. False: the ticket has been served or refused. */
+bool weir_core_cancel(struct weir_core *core, uint64_t ticket, int64_t now_us);
+
+/*
+ * Serve the waiting. Fills at most `max` grants, *ret_count of them. Returns when to call again at
+ * the latest; that is now if there was no room for more grants, WEIR_FOREVER if only an event can
+ * help.
+ */
+int64_t weir_core_turn(struct weir_core *core, int64_t now_us, struct weir_grant *grants,
+                       uint32_t max, uint32_t *ret_count);
+
+/* WEIR_E_STALE_LEASE: throttled or set aside meanwhile, given back unsent; or not out at all. */
+enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *lease, int64_t now_us);
+
+/* WEIR_E_STALE_LEASE: it is not out. */
+enum weir_status weir_core_settle(struct weir_core *core, const struct weir_lease *lease,
+                                  const struct weir_answer *answer, int64_t now_us);
+
+/* Connections by place in the configuration; weir_core_find() gives the place of a name. */
+bool weir_core_find(const struct weir_core *core, const char *name, uint32_t *ret);
+void weir_core_hint(struct weir_core *core, uint32_t connection, int dop_hint, int64_t now_us);
+void weir_core_set_aside(struct weir_core *core, uint32_t connection, int64_t now_us);
+void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_us);
+void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64_t now_us);
+void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us);
+
+/* From now on everybody is refused. */
+void weir_core_shutdown(struct weir_core *core);
+
+/*
+ * How things stand for a request that was throttled: is a connection open that is not set aside,
+ * and if none is, when does the first one reopen (WEIR_FOREVER: never)?
+ */
+bool weir_core_any_open(struct weir_core *core, int64_t now_us, int64_t *ret_reopening_us);
+
+/* The most that may be in flight on a connection just now, and whether it is throttled. */
+uint32_t weir_core_cap(const struct weir_core *core, uint32_t connection, int64_t now_us);
+bool weir_core_is_throttled(const struct weir_core *core, uint32_t connection, int64_t now_us);
+
+/* When a connection may be leased again as far as throttles go; in the past or WEIR_NEVER: now. */
+int64_t weir_core_reopening_us(const struct weir_core *core, uint32_t connection);
+
+void weir_core_stats(struct weir_core *core, int64_t now_us, struct weir_pool_stats *ret);
+void weir_core_rate_stats(const struct weir_core *core, uint32_t connection, int64_t now_us,
+                          struct weir_adaptive_rate_stats *ret);
+
+/* The refusal as an error with all its fields. Returns its status. */
+enum weir_status weir_core_explain(const struct weir_core *core, const struct weir_refusal *refusal,
+                                   struct weir_error *err);
+
+/* The next event. False: none. */
+bool weir_core_event(struct weir_core *core, struct weir_pool_event *ret);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Fixed: as many requests in flight as the user says, whatever the server recommends. */
+#include "throttle/steady.h"
+
+static void init(void *state, const struct weir_adaptive_rate_options *options)
+{
+    weir_steady_init(state, options->fixed_parallelism, WEIR_BOUND_USER);
+}
+
+static void hint(void *state, int dop_hint, int64_t now_us)
+{
+    (void)now_us;
+    struct weir_steady *steady = state;
+    steady->max = dop_hint;
+}
+
+const struct weir_policy weir_policy_fixed = {
+    .name = "Fixed",
+    .state_bytes = sizeof(struct weir_steady),
+    .lanes_max = 1,
+    .init = init,
+    .admit = weir_steady_admit,
+    .leased = weir_steady_leased,
+    .answered = weir_steady_answered,
+    .hint = hint,
+    .reset = weir_steady_reset,
+    .epoch = weir_steady_epoch,
+    .level = weir_steady_level,
+    .stats = weir_steady_stats,
+};

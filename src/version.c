@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "weir/weir.h"
+
+const char *weir_version(void)
+{
+    return WEIR_VERSION;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Good configuration: what is read and what becomes of it. The bad is in the other test_config_*.
+ */
+#include <locale.h>
+#include <stdio.h>
+
+#include "support/settings.h"
+
+/* ---- defaults ---- */
+
+START_TEST(defaults_are_those_of_the_design)
+{
+    struct weir_options options;
+    memset(&options, 0xAA, sizeof(options));
+    weir_options_defaults(&options);
+    assert_defaults(&options);
+    ck_assert_ptr_null(options.connections);
+}
+END_TEST
+
+START_TEST(an_empty_config_is_all_defaults)
+{
+    struct weir_config *config = weir_config_new();
+    assert_defaults(finish(config));
+    weir_config_free(config);
+    weir_config_free(NULL);
+}
+END_TEST
+
+START_TEST(null_is_the_same_as_not_said)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config,
+              "{\"Dataverse\": {\"Url\": null, \"Cloud\": null, \"Connections\": null, \"Pool\":"
+              "{\"MaxPoolSize\": null, \"AcquireTimeout\": null, \"MaxRetryAfterTolerance\": null},"
+              "\"Resilience\": null, \"AdaptiveRate\": {\"Enabled\": null, \"Preset\": null,"
+              "\"DecreaseFactor\": null, \"Factor\": null}, \"Http\": {}}}");
+    assert_defaults(finish(config));
+    weir_config_free(config);
+
+    config = weir_config_new();
+    read_text(config, "{\"Dataverse\": null}");
+    assert_defaults(finish(config));
+    weir_config_free(config);
+}
+END_TEST
+
+/* ---- files ---- */
+
+/* The example of the design's section on configuration. */
+static const char example[] =
+    "{ \"Dataverse\": {\n"
+    "    \"Url\": \"https://contoso.crm.dynamics.com\", \"TenantId\": \"…\",\n"
+    "    \"Connections\": [ { \"Name\": \"AppUser1\", \"ClientId\": \"…\", \"ClientSecretFile\": "
+    "\"app1.secret\" },\n"
+    "                     { \"Name\": \"AppUser2\", \"ClientId\": \"…\", \"CertificateFile\": "
+    "\"app2.pem\" },\n"
+    "                     { \"Name\": \"AppUser3\", \"ManagedIdentity\": true } ],\n"
+    "    \"Pool\":         { \"SelectionStrategy\": \"ThrottleAware\", \"MaxPoolSize\": 0, "
+    "\"AcquireTimeout\": \"00:02:00\", \"MaxRetryAfterTolerance\": null },\n"
+    "    \"Resilience\":   { \"MaxThrottleRetries\": 3, \"EnableThrottleTracking\": true, "
+    "\"FallbackRetryAfter\": \"00:00:30\" },\n"
+    "    \"AdaptiveRate\": { \"Enabled\": true, \"Policy\": \"Aimd\", \"Preset\": \"Balanced\" } } "
+    "}   // overrides: \"ExecutionTimeCeilingFactor\": 180, \"SlowBatchThresholdMs\": 7000\n";
+
+START_TEST(the_example_of_the_design_loads)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config, example);
+    const struct weir_options *options = finish(config);
+    ck_assert_str_eq(options->url, "https://contoso.crm.dynamics.com");
+    ck_assert_str_eq(options->tenant_id, "…");
+    ck_assert_uint_eq(options->connection_count, 3);
+    const struct weir_connection_options *connections = options->connections;
+    ck_assert_str_eq(connections[0].name, "AppUser1");
+    ck_assert_str_eq(connections[0].client_id, "…");
+    ck_assert_str_eq(connections[0].client_secret_file, "app1.secret");
+    ck_assert_ptr_null(connections[0].certificate_file);
+    ck_assert(!connections[0].managed_identity);
+    ck_assert_str_eq(connections[1].name, "AppUser2");
+    ck_assert_str_eq(connections[1].certificate_file, "app2.pem");
+    ck_assert_ptr_null(connections[1].client_secret_file);
+    ck_assert_str_eq(connections[2].name, "AppUser3");
+    ck_assert_ptr_null(connections[2].client_id);
+    ck_assert(connections[2].managed_identity);
+
+    struct weir_options others = *options;
+    others.url = NULL;
+    others.tenant_id = NULL;
+    others.connection_count = 0;
+    assert_defaults(&others);
+    weir_config_free(config);
+}
+END_TEST
+
+START_TEST(every_key_reaches_its_own_option)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config,
+              "{\"Dataverse\": {\"Url\": \"https://u\", \"TenantId\": \"t\", \"Cloud\": \"China\","
+              "\"Authority\": \"a\", \"Scope\": \"s\", \"Proxy\": \"p\", \"CaFile\": \"c\","
+              "\"Pool\": {\"SelectionStrategy\": \"RoundRobin\", \"MaxPoolSize\": 11,"
+              "\"AcquireTimeout\": \"12s\", \"MaxRetryAfterTolerance\": \"13s\"},"
+              "\"Resilience\": {\"MaxThrottleRetries\": 14, \"EnableThrottleTracking\": false,"
+              "\"FallbackRetryAfter\": \"15s\", \"RetryAfterBuffer\": \"6s\","
+              "\"MaxRetryTime\": \"17s\", \"MaxThrottlesPerWindow\": 18, \"CircuitBreaker\":"
+              "{\"Enabled\": false, \"Failures\": 19, \"OpenFor\": \"20s\","
+              "\"MaxOpenFor\": \"21s\"}}, \"AdaptiveRate\": {\"Enabled\": false,"
+              "\"Policy\": \"Fixed\", \"Preset\": \"Aggressive\","
+              "\"ExecutionTimeCeilingFactor\": 22, \"SlowBatchThresholdMs\": 23,"
+              "\"FixedParallelism\": 24, \"InitialParallelismFactor\": 0.25,"
+              "\"MinParallelism\": 26, \"IncreaseRate\": 27, \"DecreaseFactor\": 0.28,"
+              "\"StabilizationBatches\": 29, \"MinIncreaseInterval\": \"30s\","
+              "\"RecoveryMultiplier\": 3.1, \"LastKnownGoodTTL\": \"32s\","
+              "\"IdleResetPeriod\": \"33s\"}, \"BulkOperations\": {\"MaxParallelBatches\": 34},"
+              "\"Http\": {\"ConnectTimeout\": \"35s\", \"FirstByteTimeout\": \"36s\","
+              "\"RequestTimeout\": \"37s\"}, \"Connections\": ["
+              "{\"Name\": \"n0\", \"ClientId\": \"id\", \"ClientSecret\": \"secret\"},"
+              "{\"Name\": \"n1\", \"ClientSecretFile\": \"file\"},"
+              "{\"Name\": \"n2\", \"ClientSecretEnv\": \"env\"},"
+              "{\"Name\": \"n3\", \"ClientSecretCommand\": \"command\"},"
+              "{\"Name\": \"n4\", \"CertificateFile\": \"pem\", \"ManagedIdentity\": false},"
+              "{\"Name\": \"n5\", \"ManagedIdentity\": \"TRUE\"},"
+              "{\"Name\": \"n6\", \"FederatedTokenFile\": \"federated\"},"
+              "{\"Name\": \"n7\", \"TokenCommand\": \"token\"}]}}");
+    const struct weir_options *o = finish(config);
+    ck_assert_str_eq(o->url, "https://u");
+    ck_assert_str_eq(o->tenant_id, "t");
+    ck_assert_str_eq(o->cloud, "China");
+    ck_assert_str_eq(o->authority, "a");
+    ck_assert_str_eq(o->scope, "s");
+    ck_assert_str_eq(o->proxy, "p");
+    ck_assert_str_eq(o->ca_file, "c");
+    ck_assert_str_eq(o->pool.selection_strategy, "RoundRobin");
+    ck_assert_int_eq(o->pool.max_pool_size, 11);
+    ck_assert(o->pool.acquire_timeout_us == 12 * WEIR_US_PER_S);
+    ck_assert(o->pool.max_retry_after_tolerance_us == 13 * WEIR_US_PER_S);
+    ck_assert_int_eq(o->resilience.max_throttle_retries, 14);
+    ck_assert(!o->resilience.enable_throttle_tracking);
+    ck_assert(o->resilience.fallback_retry_after_us == 15 * WEIR_US_PER_S);
+    ck_assert(o->resilience.retry_after_buffer_us == 6 * WEIR_US_PER_S);
+    ck_assert(o->resilience.max_retry_time_us == 17 * WEIR_US_PER_S);
+    ck_assert_int_eq(o->resilience.max_throttles_per_window, 18);
+    ck_assert(!o->resilience.circuit_breaker.enabled);
+    ck_assert_int_eq(o->resilience.circuit_breaker.failures, 19);
+    ck_assert(o->resilience.circuit_breaker.open_for_us == 20 * WEIR_US_PER_S);
+    ck_assert(o->resilience.circuit_breaker.open_max_us == 21 * WEIR_US_PER_S);
+    ck_assert(!o->adaptive_rate.enabled);
+    ck_assert_str_eq(o->adaptive_rate.policy, "Fixed");
+    ck_assert_str_eq(o->adaptive_rate.preset, "Aggressive");
+    ck_assert_int_eq(o->adaptive_rate.execution_time_ceiling_factor, 22);
+    ck_assert_int_eq(o->adaptive_rate.slow_batch_threshold_ms, 23);
+    ck_assert_int_eq(o->adaptive_rate.fixed_parallelism, 24);
+    ck_assert(o->adaptive_rate.initial_parallelism_factor == 0.25);
+    ck_assert_int_eq(o->adaptive_rate.min_parallelism, 26);
+    ck_assert_int_eq(o->adaptive_rate.increase_rate, 27);
+    ck_assert(o->adaptive_rate.decrease_factor == 0.28);
+    ck_assert_int_eq(o->adaptive_rate.stabilization_batches, 29);
+    ck_assert(o->adaptive_rate.min_increase_interval_us == 30 * WEIR_US_PER_S);
+    ck_assert(o->adaptive_rate.recovery_multiplier == 3.1);
+    ck_assert(o->adaptive_rate.last_known_good_ttl_us == 32 * WEIR_US_PER_S);
+    ck_assert(o->adaptive_rate.idle_reset_period_us == 33 * WEIR_US_PER_S);
+    ck_assert_int_eq(o->bulk.max_parallel_batches, 34);
+    ck_assert(o->http.connect_timeout_us == 35 * WEIR_US_PER_S);
+    ck_assert(o->http.first_byte_timeout_us == 36 * WEIR_US_PER_S);
+    ck_assert(o->http.request_timeout_us == 37 * WEIR_US_PER_S);
+    ck_assert_uint_eq(o->connection_count, 8);
+    ck_assert_str_eq(o->connections[0].name, "n0");
+    ck_assert_str_eq(o->connections[0].client_id, "id");
+    ck_assert_str_eq(o->connections[0].client_secret, "secret");
+    ck_assert_str_eq(o->connections[1].client_secret_file, "file");
+    ck_assert_str_eq(o->connections[2].client_secret_env, "env");
+    ck_assert_str_eq(o->connections[3].client_secret_command, "command");
+    ck_assert_str_eq(o->connections[4].certificate_file, "pem");
+    ck_assert(!o->connections[4].managed_identity);
+    ck_assert(o->connections[5].managed_identity);
+    ck_assert_str_eq(o->connections[6].federated_token_file, "federated");
+    ck_assert_str_eq(o->connections[7].token_command, "token");
+    weir_config_free(config);
+}
+END_TEST
+
+START_TEST(a_dotnet_file_with_other_sections_is_accepted)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(
+        config,
+        "\xEF\xBB\xBF{\n  // of the other program\n"
+        "  \"Logging\": { \"LogLevel\": { \"Default\": \"Information\" } },\r\n"
+        "  \"AllowedHosts\": \"*\",\n"
+        "  \"ConnectionStrings\": { \"Dataverse\": \"AuthType=ClientSecret\" },\n"
+        "  \"Pool\": { \"MaxPoolSize\": \"not ours\" }, \"DataverseX\": 1, \"Dataver\": [1],\n"
+        "  \"Dataverse\": { \"Pool\": { \"MaxPoolSize\": 8, }, }, /* ours */\n"
+        "}\n");
+    ck_assert_int_eq(finish(config)->pool.max_pool_size, 8);
+    weir_config_free(config);
+
+    config = weir_config_new();
+    read_text(config, "{\"Logging\": {}}");
+    assert_defaults(finish(config));
+    weir_config_free(config);
+}
+END_TEST
+
+START_TEST(case_does_not_matter_and_scalars_may_be_strings)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config, "{\"DATAVERSE\": {\"pool\": {\"selectionSTRATEGY\": \"leastconnections\","
+                      "\"MAXPOOLSIZE\": \"7\"}, \"resilience\": {\"enablethrottletracking\": "
+                      "\"False\"}, \"adaptiverate\": {\"decreasefactor\": \"0.25\","
+                      "\"PRESET\": \"conservative\", \"FACTOR\": \"150\"}}}");
+    const struct weir_options *options = finish(config);
+    ck_assert_str_eq(options->pool.selection_strategy, "LeastConnections");
+    ck_assert_int_eq(options->pool.max_pool_size, 7);
+    ck_assert(!options->resilience.enable_throttle_tracking);
+    ck_assert(options->adaptive_rate.decrease_factor == 0.25);
+    ck_assert_str_eq(options->adaptive_rate.preset, "Conservative");
+    ck_assert_int_eq(options->adaptive_rate.execution_time_ceiling_factor, 150);
+    weir_config_free(config);
+}
+END_TEST
+
+START_TEST(keys_may_be_written_with_colons_as_in_dotnet)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config, "{\"Dataverse:Pool\": {\"MaxPoolSize\": 3}, \"Dataverse\": {"
+                      "\"AdaptiveRate:Preset\": \"Aggressive\", \"Connections:0:Name\": \"a\"}}");
+    const struct weir_options *options = finish(config);
+    ck_assert_int_eq(options->pool.max_pool_size, 3);
+    ck_assert_int_eq(options->adaptive_rate.execution_time_ceiling_factor, 320);
+    ck_assert_str_eq(options->connections[0].name, "a");
+    weir_config_free(config);
+}
+END_TEST
+
+START_TEST(a_decimal_comma_of_the_locale_changes_nothing)
+{
+    static const char *const locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE" };
+    for (size_t i = 0; i < COUNT(locales); i++)
+        setlocale(LC_ALL, locales[i]); /* whichever there is */
+    struct weir_config *config = weir_config_new();
+    set(config, "Dataverse:AdaptiveRate:DecreaseFactor=0.75");
+    ck_assert(finish(config)->adaptive_rate.decrease_factor == 0.75);
+    assert_dump_has(config, "Dataverse:AdaptiveRate:DecreaseFactor = 0.75  (command line)\n");
+    weir_config_free(config);
+}
+END_TEST
+
+/* ---- addresses ---- */
+
+START_TEST(an_address_is_https_or_on_this_machine_and_loses_its_slash)
+{
+    static const struct {
+        const char *given;
+        const char *kept;
+    } rows[] = {
+        { "https://contoso.crm.dynamics.com/", "https://contoso.crm.dynamics.com" },
+        { "HTTPS://Contoso.crm4.dynamics.com:443", "HTTPS://Contoso.crm4.dynamics.com:443" },
+        { "https://10.0.0.1:65535/", "https://10.0.0.1:65535" },
+        { "https://[2001:db8::1]:8443", "https://[2001:db8::1]:8443" },
+        { "http://localhost:8080/", "http://localhost:8080" },
+        { "http://LOCALHOST", "http://LOCALHOST" },
+        { "http://127.0.0.1:1", "http://127.0.0.1:1" },
+        { "http://127.255.3.4", "http://127.255.3.4" },
+        { "http://[::1]:8080", "http://[::1]:8080" },
+        { "http://[0:0::1]/", "http://[0:0::1]" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct weir_config *config = weir_config_new();
+        char setting[128];
+        snprintf(setting, sizeof(setting), "Dataverse:Url=%s", rows[i].given);
+        set(config, setting);
+        ck_assert_str_eq(finish(config)->url, rows[i].kept);
+        weir_config_free(config);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("config");
+    suite_add(&s, defaults_are_those_of_the_design);
+    suite_add(&s, an_empty_config_is_all_defaults);
+    suite_add(&s, null_is_the_same_as_not_said);
+    suite_add(&s, the_example_of_the_design_loads);
+    suite_add(&s, every_key_reaches_its_own_option);
+    suite_add(&s, a_dotnet_file_with_other_sections_is_accepted);
+    suite_add(&s, case_does_not_matter_and_scalars_may_be_strings);
+    suite_add(&s, keys_may_be_written_with_colons_as_in_dotnet);
+    suite_add(&s, a_decimal_comma_of_the_locale_changes_nothing);
+    suite_add(&s, an_address_is_https_or_on_this_machine_and_loses_its_slash);
+    return suite_run(&s);
+}

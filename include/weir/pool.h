@@ -60,8 +60,8 @@ struct weir_lease {
 
 /*
  * Make a pool for the connections of `options`, which is not needed afterwards. `sink` may be NULL;
- * it is called from whichever thread does something worth a record, from several at once if need be,
- * and never under the pool's lock.
+ * it is called from whichever thread does something worth a record, from several at once if need
+ * be, and never under the pool's lock.
  */
 WEIR_API enum weir_status weir_pool_new(const struct weir_options *options,
                                         const struct weir_log_sink *sink, struct weir_pool **ret,
@@ -72,8 +72,8 @@ WEIR_API enum weir_status weir_pool_new(const struct weir_options *options,
 WEIR_API void weir_pool_shutdown(struct weir_pool *pool);
 
 /*
- * Shut down, wait until the last waiter has left, and free. Leases that are still out are void: nobody
- * may use the pool any more. NULL is fine.
+ * Shut down, wait until the last waiter has left, and free. Leases that are still out are void:
+ * nobody may use the pool any more. NULL is fine.
  */
 WEIR_API void weir_pool_free(struct weir_pool *pool);
 

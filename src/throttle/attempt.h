@@ -34,8 +34,8 @@ enum weir_attempt_action {
 /* One request's history. Zeroed, with the options set, it is new. */
 struct weir_attempt {
     const struct weir_resilience_options *options; /* borrowed */
-    bool repeatable;    /* sending it twice does no harm: it may be retried though the outcome of
-                           an attempt is unknown */
+    bool repeatable; /* sending it twice does no harm: it may be retried though the outcome of
+                        an attempt is unknown */
     int throttles;
     int transients;
     int races;
@@ -45,10 +45,10 @@ struct weir_attempt {
 
 /* How things stand as the answer arrives. */
 struct weir_attempt_scene {
-    const char *connection_name;  /* that gave the answer */
-    bool others_open;             /* a connection is neither throttled nor set aside */
+    const char *connection_name;   /* that gave the answer */
+    bool others_open;              /* a connection is neither throttled nor set aside */
     int64_t shortest_reopening_us; /* of the throttled ones; WEIR_FOREVER: none is */
-    double chance;                /* uniform in [0, 1), for the jitter */
+    double chance;                 /* uniform in [0, 1), for the jitter */
 };
 
 struct weir_attempt_decision {
@@ -56,7 +56,8 @@ struct weir_attempt_decision {
     int64_t until_us; /* action wait */
 };
 
-/* Count the answer and decide. `err` is set on give-up only: connection, code, retry-after, cause. */
+/* Count the answer and decide. `err` is set on give-up only: connection, code, retry-after, cause.
+ */
 struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,
                                                  const struct weir_verdict *verdict,
                                                  const struct weir_attempt_scene *scene,

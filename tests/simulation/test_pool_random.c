@@ -58,7 +58,8 @@ static struct recount known;
 static struct weir_rng rng;
 static uint64_t seed;
 
-/* ck_assert() writes to a pipe each time it passes; with millions of checks that is most of the run. */
+/* ck_assert() writes to a pipe each time it passes; with millions of checks that is most of the
+ * run. */
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         if (!(condition))                                                                          \

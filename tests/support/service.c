@@ -29,6 +29,8 @@ static void forget_old(struct service_user *user, int64_t before_us)
     uint32_t old = 0;
     while (old < user->charge_count && user->charges[old].at_us <= before_us)
         old++;
+    if (!old)
+        return;
     user->charge_count -= old;
     memmove(user->charges, user->charges + old, user->charge_count * sizeof(*user->charges));
 }

@@ -100,17 +100,17 @@ START_TEST(a_map_finds_ten_thousand_names_and_no_other)
     struct weir_map map;
     weir_map_init(&map);
     uint32_t value;
-    ck_assert(!weir_map_find(&map, weir_str_from("x"), &value));
+    must(!weir_map_find(&map, weir_str_from("x"), &value));
     for (uint32_t i = 0; i < WEIR_CONNECTIONS_MAX; i++) {
         snprintf(names[i], sizeof(names[i]), "app%u", i);
-        ck_assert(weir_map_add(&map, weir_str_from(names[i]), i));
+        must(weir_map_add(&map, weir_str_from(names[i]), i));
     }
-    ck_assert(!weir_map_add(&map, weir_str_from("app17"), 99));
+    must(!weir_map_add(&map, weir_str_from("app17"), 99));
     for (uint32_t i = 0; i < WEIR_CONNECTIONS_MAX; i++) {
-        ck_assert(weir_map_find(&map, weir_str_from(names[i]), &value));
-        ck_assert_uint_eq(value, i);
+        must(weir_map_find(&map, weir_str_from(names[i]), &value));
+        must(value == i);
     }
-    ck_assert(!weir_map_find(&map, weir_str_from("App1"), &value));
+    must(!weir_map_find(&map, weir_str_from("App1"), &value));
     weir_map_release(&map);
 }
 END_TEST
@@ -128,16 +128,16 @@ START_TEST(draws_are_uniform_and_streams_are_independent)
     for (int i = 0; i < 100000; i++) {
         uint64_t draw = weir_rng_u64(&a);
         same += draw == weir_rng_u64(&b);
-        ck_assert_uint_eq(draw, weir_rng_u64(&again));
+        must(draw == weir_rng_u64(&again));
         counts[weir_rng_below(&a, 10)]++;
         weir_rng_below(&again, 10);
         double unit = weir_rng_unit(&b);
-        ck_assert(unit >= 0.0 && unit < 1.0);
+        must(unit >= 0.0 && unit < 1.0);
     }
-    ck_assert_int_eq(same, 0);
+    must(same == 0);
     for (int i = 0; i < 10; i++)
         ck_assert_int_lt(abs(counts[i] - 10000), 500);
-    ck_assert_uint_eq(weir_rng_below(&a, 0), 0);
+    must(weir_rng_below(&a, 0) == 0);
     ck_assert_uint_ne(weir_rng_system_seed(), weir_rng_system_seed());
 }
 END_TEST

@@ -154,6 +154,16 @@ START_TEST(it_never_opens_for_longer_than_the_maximum)
 }
 END_TEST
 
+START_TEST(it_opens_even_if_it_may_be_open_for_no_time)
+{
+    struct weir_circuit_breaker_options options = { .enabled = true, .failures = 1 };
+    struct weir_breaker breaker = { 0 };
+    ck_assert(weir_breaker_failed(&breaker, &options, 0, 0));
+    ck_assert_int_eq(weir_breaker_state(&breaker, 0), WEIR_BREAKER_OPEN);
+    ck_assert_int_eq(weir_breaker_state(&breaker, 1), WEIR_BREAKER_HALF_OPEN);
+}
+END_TEST
+
 START_TEST(the_longest_times_do_not_overflow)
 {
     struct weir_circuit_breaker_options options = { true, 1, INT64_MAX / 2 + 2, INT64_MAX };
@@ -289,6 +299,7 @@ int main(void)
     suite_add(&s, a_second_failed_probe_does_not_double_again);
     suite_add(&s, a_breaker_that_is_switched_off_never_opens);
     suite_add(&s, it_never_opens_for_longer_than_the_maximum);
+    suite_add(&s, it_opens_even_if_it_may_be_open_for_no_time);
     suite_add(&s, the_longest_times_do_not_overflow);
     suite_add(&s, the_count_of_failures_does_not_overflow);
     suite_add_loop(&s, "it_equals_a_naive_model_on_random_traffic",

@@ -36,14 +36,14 @@ START_TEST(heap_equals_a_naive_search_on_random_traffic)
             in[id] = false;
             weir_heap_remove(&heap, id);
         }
-        ck_assert(weir_heap_has(&heap, id) == in[id]);
+        must(weir_heap_has(&heap, id) == in[id]);
         uint32_t best = naive_top(in, keys);
         if (best == UINT32_MAX) {
-            ck_assert_uint_eq(heap.count, 0);
-            ck_assert(weir_heap_min(&heap) == INT64_MAX);
+            must(heap.count == 0);
+            must(weir_heap_min(&heap) == INT64_MAX);
         } else {
-            ck_assert_uint_eq(weir_heap_top(&heap), best);
-            ck_assert(weir_heap_min(&heap) == keys[best]);
+            must(weir_heap_top(&heap) == best);
+            must(weir_heap_min(&heap) == keys[best]);
         }
     }
     weir_heap_release(&heap);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "support/suite.h"
+#include "throttle/number.h"
 #include "throttle/signal.h"
 
 #define S            WEIR_US_PER_S
@@ -200,6 +201,21 @@ START_TEST(what_is_not_a_decimal_is_refused)
 }
 END_TEST
 
+/* Each beginning in memory of its own, so that a sanitizer sees a step too far. */
+START_TEST(a_number_ends_with_its_text)
+{
+    static const char number[] = "1\u202f200\u00a0000,25";
+    for (size_t len = 1; len <= strlen(number); len++) {
+        char *beginning = malloc(len);
+        memcpy(beginning, number, len);
+        int64_t us;
+        size_t scanned = weir_number_scan(weir_str(beginning, len), &us);
+        ck_assert(scanned <= len);
+        free(beginning);
+    }
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("number");
@@ -207,5 +223,6 @@ int main(void)
     suite_add(&s, random_messages_never_overflow_the_limit);
     suite_add(&s, decimals_are_read_as_any_locale_writes_them);
     suite_add(&s, what_is_not_a_decimal_is_refused);
+    suite_add(&s, a_number_ends_with_its_text);
     return suite_run(&s);
 }

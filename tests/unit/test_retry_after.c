@@ -296,6 +296,23 @@ START_TEST(what_is_not_a_date_is_refused)
 }
 END_TEST
 
+/* Each beginning in memory of its own, so that a sanitizer sees a step too far. */
+START_TEST(a_date_that_is_cut_is_refused)
+{
+    static const char *const rows[] = { DATE, "Sunday, 06-Nov-94 08:49:37 GMT",
+                                        "Sun Nov  6 08:49:37 1994" };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (size_t len = 0; len < strlen(rows[i]); len++) {
+            char *beginning = malloc(len);
+            memcpy(beginning, rows[i], len);
+            int64_t s;
+            ck_assert(!weir_http_date_parse(weir_str(beginning, len), 0, &s));
+            free(beginning);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_year_of_two_digits_is_at_most_fifty_years_ahead)
 {
     static const struct {
@@ -380,6 +397,7 @@ int main(void)
     suite_add(&s, http_dates_are_read_in_three_forms);
     suite_add(&s, what_the_c_library_writes_is_read_back);
     suite_add(&s, what_is_not_a_date_is_refused);
+    suite_add(&s, a_date_that_is_cut_is_refused);
     suite_add(&s, a_year_of_two_digits_is_at_most_fifty_years_ahead);
     suite_add(&s, whatever_retry_after_says_the_wait_is_between_a_second_and_an_hour);
     return suite_run(&s);

@@ -179,15 +179,15 @@ START_TEST(the_tracker_equals_a_naive_recount_on_random_traffic)
         int64_t shortest = WEIR_FOREVER;
         for (uint32_t i = 0; i < KEYS; i++) {
             bool throttled = expiry[i] > now;
-            ck_assert(weir_tracker_is_throttled(&tracker, i, now) == throttled);
+            must(weir_tracker_is_throttled(&tracker, i, now) == throttled);
             count += throttled;
             if (throttled && expiry[i] - now < shortest)
                 shortest = expiry[i] - now;
         }
-        ck_assert_uint_eq(weir_tracker_count(&tracker, now), count);
-        ck_assert(weir_tracker_shortest_expiry_us(&tracker, now) == (count ? shortest : 0));
-        ck_assert(tracker.total_backoff_us == backoff);
-        ck_assert_uint_eq(tracker.total_events, events);
+        must(weir_tracker_count(&tracker, now) == count);
+        must(weir_tracker_shortest_expiry_us(&tracker, now) == (count ? shortest : 0));
+        must(tracker.total_backoff_us == backoff);
+        must(tracker.total_events == events);
     }
     weir_tracker_release(&tracker);
 }

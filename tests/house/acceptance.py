@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every test that docs/acceptance.md names exists."""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+text = (root / "docs/acceptance.md").read_text()
+named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){2,})`", text))
+defined = set()
+for source in (root / "tests").rglob("*.c"):
+    defined |= set(re.findall(r"START_TEST\((\w+)\)", source.read_text()))
+missing = sorted(named - defined)
+print("\n".join(f"docs/acceptance.md names a test that does not exist: {name}" for name in missing))
+sys.exit(bool(missing) or len(named) < 30)

@@ -287,6 +287,27 @@ START_TEST(a_long_unknown_key_is_cut_in_the_message)
 }
 END_TEST
 
+START_TEST(a_value_is_cut_between_characters)
+{
+    struct weir_buf setting;
+    weir_buf_init(&setting, 1024);
+    weir_buf_add_text(&setting, "Dataverse:Cloud=x");
+    for (int i = 0; i < 60; i++)
+        weir_buf_add_text(&setting, "\u00e9");
+    struct weir_config *config = weir_config_new();
+    struct weir_error err;
+    ck_assert_int_eq(weir_config_set(config, setting.ptr, &err), WEIR_E_INVALID);
+    char message[WEIR_MESSAGE_MAX];
+    snprintf(message, sizeof(message),
+             "command line: \"Dataverse:Cloud\" is \"%.79s…\", which is not known; it must be one "
+             "of Public, UsGov, UsGovHigh, UsGovDod, China",
+             strchr(setting.ptr, '=') + 1);
+    ck_assert_str_eq(err.message, message);
+    weir_config_free(config);
+    weir_buf_release(&setting);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("config_limits");
@@ -300,5 +321,6 @@ int main(void)
     suite_add(&s, there_may_be_so_many_connections_and_not_one_more);
     suite_add(&s, a_key_longer_than_any_is_refused);
     suite_add(&s, a_long_unknown_key_is_cut_in_the_message);
+    suite_add(&s, a_value_is_cut_between_characters);
     return suite_run(&s);
 }

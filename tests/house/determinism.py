@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Law and laboratory give the same bytes for the same seed, with gcc and clang, at -O0 and -O2."""
+import hashlib
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = pathlib.Path(sys.argv[1])
+JSON = shlex.split(subprocess.run(["pkg-config", "--cflags", "--libs", "json-c"], text=True,
+                                  capture_output=True, check=True).stdout)
+FLAGS = ["-std=gnu17", "-ffp-contract=off", "-D_GNU_SOURCE", '-DWEIR_VERSION="0"', "-w"]
+FLAGS += [f"-I{ROOT / folder}" for folder in ("include", "src", "apps", "tests")]
+VARIANTS = [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O0"), ("clang", "-O2")]
+
+
+def sources(*patterns):
+    return [str(path) for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def build_and_run(variant):
+    compiler, level = variant
+    common = sources("src/**/*.c", "apps/sim/law/*.c")
+    with tempfile.TemporaryDirectory() as name:
+        outputs = []
+        for program, extra, arguments in (
+            ("law_trace", [str(ROOT / "tests/unit/law_trace.c")], []),
+            ("weir-lab", sources("apps/lab/*.c"),
+             ["run", *sources("scenarios/*.json"), "--seeds", "1", "--json"]),
+        ):
+            target = os.path.join(name, program)
+            subprocess.run([compiler, level, *FLAGS, *extra, *common, *JSON, "-lm", "-lpthread",
+                            "-o", target], check=True)
+            outputs.append(subprocess.run([target, *arguments], check=True,
+                                          capture_output=True).stdout)
+    return outputs
+
+
+def main():
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(build_and_run, VARIANTS))
+    wrong = 0
+    for variant, outputs in zip(VARIANTS, results):
+        digests = [hashlib.sha256(output).hexdigest()[:16] for output in outputs]
+        print(" ".join(variant), "law", digests[0], "lab", digests[1])
+        wrong += outputs != results[0] or any(len(output) < 10 for output in outputs)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

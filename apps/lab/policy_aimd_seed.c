@@ -78,10 +78,9 @@ static void admit(void *state, const struct weir_policy_ask *ask, int64_t now_us
     };
 }
 
-static void leased(void *state, const struct weir_policy_ask *ask, uint32_t lane, int64_t now_us)
+static void leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
 {
-    (void)ask;
-    (void)lane;
+    (void)lease;
     (void)now_us;
     struct seed *seed = state;
     seed->chunk_left--;
@@ -126,11 +125,14 @@ static void on_throttle(struct seed *seed, int64_t now_us)
     seed->successes = 0;
 }
 
-static void answered(void *state, const struct weir_policy_answer *answer, int64_t now_us)
+static void answered(void *state, const struct weir_policy_lease *lease,
+                     const struct weir_answer *answer, int64_t reopens_us, int64_t now_us)
 {
-    if (answer->answer->verdict.class_ == WEIR_CLASS_OK)
+    (void)lease;
+    (void)reopens_us;
+    if (answer->verdict.class_ == WEIR_CLASS_OK)
         on_success(state, now_us);
-    else if (answer->answer->verdict.class_ == WEIR_CLASS_THROTTLE)
+    else if (answer->verdict.class_ == WEIR_CLASS_THROTTLE)
         on_throttle(state, now_us);
 }
 

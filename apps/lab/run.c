@@ -119,6 +119,8 @@ static void read_headers(struct run *run, struct flight *flight)
     struct sim_headers headers =
         sim_law_headers(&run->law, flight->lease.connection, flight->decision.server, run->now_us);
     flight->answer.budget = (struct weir_budget_headers){
+        .requests_known = headers.requests_remaining >= 0,
+        .execution_known = headers.execution_remaining_us >= 0,
         .requests_remaining = headers.requests_remaining,
         .execution_remaining_us = headers.execution_remaining_us,
         .dop_hint = (int)headers.dop_hint,

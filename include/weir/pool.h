@@ -9,13 +9,13 @@
  * wakes. There is nothing else to remember to call.
  *
  *     struct weir_lease lease;
- *     if (weir_pool_acquire(pool, NULL, &lease, &err) != WEIR_OK)
- *         ...
- *     if (weir_pool_begin(pool, &lease, &err) == WEIR_OK) {      // just before the first byte
- *         ... send, as the application user lease.connection_name ...
- *         weir_answer_read(&http, 0, &answer);
- *         weir_pool_release(pool, &lease, &answer);
- *     }
+ *     do {
+ *         if (weir_pool_acquire(pool, NULL, &lease, &err) != WEIR_OK)
+ *             return ...;
+ *     } while (weir_pool_begin(pool, &lease, &err) != WEIR_OK);   // just before the first byte
+ *     ... send, as the application user lease.connection_name ...
+ *     weir_answer_read(&http, 0, &answer);
+ *     weir_pool_release(pool, &lease, &answer);
  *
  * Every function here may be called from any thread.
  */
@@ -53,8 +53,8 @@ struct weir_lease {
     const char *connection_name; /* lives as long as the pool */
     uint32_t connection;         /* its place in the configuration, from 0 */
     uint32_t lane;               /* web server of the connection; 0 unless the policy opens more */
-    uint64_t epoch;              /* how often the connection's level had been cut */
-    uint64_t serial;             /* unique in the pool */
+    uint64_t epoch;  /* how often the connection's level had been cut when it was sent */
+    uint64_t serial; /* unique in the pool */
     uint32_t slot;
 };
 
@@ -95,7 +95,8 @@ WEIR_API enum weir_status weir_pool_try_acquire(struct weir_pool *pool, const st
 
 /*
  * Make every weir_pool_acquire() that waits with this tag return WEIR_E_CANCELLED. Returns how many
- * there were; one that has been granted its lease at the same moment keeps it.
+ * there were. One that has been granted its lease at the same moment keeps it; one that has not
+ * begun to wait yet is not reached.
  */
 WEIR_API uint32_t weir_pool_cancel(struct weir_pool *pool, uint64_t cancel_tag);
 

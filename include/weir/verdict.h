@@ -67,12 +67,14 @@ struct weir_verdict {
     struct weir_named_limit limit;
 };
 
-/* What the response headers say of the budgets, on successes too. */
+/* What the response headers say of the budgets, on successes too. Zeroed: nothing was said. */
 struct weir_budget_headers {
-    int64_t requests_remaining;     /* -1: not said */
-    int64_t execution_remaining_us; /* -1: not said */
-    int dop_hint;                   /* 0: not said */
-    uint64_t server_id;             /* which web server answered, hashed; 0: not said */
+    bool requests_known;
+    bool execution_known;
+    int64_t requests_remaining;
+    int64_t execution_remaining_us;
+    int dop_hint;       /* 0: not said */
+    uint64_t server_id; /* which web server answered, hashed; 0: not said */
 };
 
 /* One answer as the pool learns it. Zeroed: a success of no duration that said nothing. */
@@ -103,7 +105,8 @@ struct weir_http_answer {
 /*
  * Recognise an answer: all three service protection codes in every form, the limit named in the
  * message, Retry-After in every form, the budget headers and the dop hint. `fallback_us` stands in
- * for a Retry-After that is missing or unusable (0: 30 s). Any thread.
+ * for a Retry-After that is missing or unusable; 0: retry_after_us stays -1, and the pool that gets
+ * the answer puts its own FallbackRetryAfter there. Any thread.
  */
 WEIR_API void weir_answer_read(const struct weir_http_answer *http, int64_t fallback_us,
                                struct weir_answer *ret);

@@ -13,6 +13,7 @@
  *
  * Log records are made from the core's events after the mutex has been left.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -130,8 +131,9 @@ static void serve(struct weir_pool *pool, struct waiting *it, const struct weir_
 static void deliver(struct weir_pool *pool, const struct weir_grant *grant)
 {
     struct waiting *it = pool->first;
-    while (it->ticket != grant->ticket)
+    while (it && it->ticket != grant->ticket)
         it = it->next;
+    assert(it);
     serve(pool, it, grant);
 }
 
@@ -217,9 +219,11 @@ enum weir_status weir_pool_acquire(struct weir_pool *pool, const struct weir_ask
     if (grant.status == WEIR_E_WOULD_WAIT)
         wait_for_grant(pool, ask, &grant);
     enum weir_status status = conclude(pool, &grant, ret, err);
+    leave(pool); /* writes to the log, which needs the pool */
+    pthread_mutex_lock(&pool->lock);
     if (--pool->inside == 0)
         pthread_cond_broadcast(&pool->all_outside);
-    leave(pool);
+    pthread_mutex_unlock(&pool->lock);
     return status;
 }
 
@@ -260,7 +264,7 @@ uint32_t weir_pool_cancel(struct weir_pool *pool, uint64_t cancel_tag)
 void weir_pool_shutdown(struct weir_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    weir_core_shutdown(&pool->core);
+    weir_core_shutdown(&pool->core, weir_clock_now_us());
     turn(pool);
     leave(pool);
 }

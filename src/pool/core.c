@@ -16,6 +16,8 @@
  */
 #include "pool/core.h"
 
+#include <inttypes.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -23,6 +25,44 @@
 #include "pool/core_parts.h"
 
 /* --- beginning and end --- */
+
+/* Options may be filled by hand; what would break the pool is refused here. */
+static enum weir_status check_ranges(const struct weir_core *core,
+                                     const struct weir_options *options, struct weir_error *err)
+{
+    const struct weir_resilience_options *resilience = &options->resilience;
+    const struct weir_adaptive_rate_options *rate = &options->adaptive_rate;
+    bool fixed = core->policy == &weir_policy_fixed;
+    const struct {
+        const char *key;
+        int64_t value;
+        int64_t min;
+        int64_t max;
+    } ranges[] = {
+        { "pool.max_pool_size", options->pool.max_pool_size, 0, INT32_MAX },
+        { "pool.acquire_timeout_us", options->pool.acquire_timeout_us, 1, INT64_MAX },
+        { "bulk.max_parallel_batches", options->bulk.max_parallel_batches, 0, INT32_MAX },
+        { "resilience.max_throttles_per_window", resilience->max_throttles_per_window, 0, 1000 },
+        { "resilience.retry_after_buffer_us", resilience->retry_after_buffer_us, 0,
+          WEIR_RETRY_AFTER_MAX_US },
+        { "resilience.fallback_retry_after_us", resilience->fallback_retry_after_us, 1,
+          WEIR_RETRY_AFTER_MAX_US },
+        { "adaptive_rate.fixed_parallelism", rate->fixed_parallelism, fixed, WEIR_PARALLELISM_MAX },
+        { "adaptive_rate.min_parallelism", rate->min_parallelism, 1, WEIR_PARALLELISM_MAX },
+        { "adaptive_rate.increase_rate", rate->increase_rate, 1, WEIR_PARALLELISM_MAX },
+        { "adaptive_rate.execution_time_ceiling_factor", rate->execution_time_ceiling_factor, 1,
+          INT32_MAX },
+        { "adaptive_rate.idle_reset_period_us", rate->idle_reset_period_us, 1, WEIR_US_PER_DAY },
+        { "the policy's lanes_max", core->policy->lanes_max, 1, WEIR_LANES_MAX },
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max)
+            return weir_fail(err, WEIR_E_INVALID,
+                             "%s is %" PRId64 ", it takes %" PRId64 " to %" PRId64, ranges[i].key,
+                             ranges[i].value, ranges[i].min, ranges[i].max);
+    }
+    return WEIR_OK;
+}
 
 static enum weir_status check(const struct weir_core *core, const struct weir_options *options,
                               struct weir_error *err)
@@ -38,7 +78,7 @@ static enum weir_status check(const struct weir_core *core, const struct weir_op
     if (options->connection_count > WEIR_CONNECTIONS_MAX)
         return weir_fail(err, WEIR_E_TOO_BIG, "%zu connections are configured, at most %d may be",
                          options->connection_count, WEIR_CONNECTIONS_MAX);
-    return WEIR_OK;
+    return check_ranges(core, options, err);
 }
 
 /* Two bounds on the whole pool; the smaller one counts, and is named. */
@@ -59,6 +99,7 @@ static enum weir_status add_connections(struct weir_core *core, const struct wei
                                         struct weir_error *err)
 {
     core->connections = weir_calloc(core->count, sizeof(*core->connections));
+    core->lanes = weir_calloc((size_t)core->count * core->policy->lanes_max, sizeof(*core->lanes));
     core->policy_states = weir_calloc(core->count, core->policy->state_bytes);
     for (uint32_t i = 0; i < core->count; i++) {
         const char *name = options->connections[i].name;
@@ -70,7 +111,8 @@ static enum weir_status add_connections(struct weir_core *core, const struct wei
                              WEIR_CONNECTION_NAME_MAX);
         struct weir_connection *connection = &core->connections[i];
         connection->name = weir_strdup(name);
-        connection->lanes = 1;
+        connection->lanes = core->lanes + (size_t)i * core->policy->lanes_max;
+        connection->lane_count = 1;
         connection->throttled_us = WEIR_NEVER;
         if (!weir_map_add(&core->names, weir_str_from(connection->name), i))
             return weir_fail(err, WEIR_E_INVALID, "two connections are called \"%s\"", name);
@@ -96,6 +138,10 @@ enum weir_status weir_core_init(struct weir_core *core, const struct weir_option
     enum weir_status status = check(core, options, err);
     if (status)
         return status;
+    /* The caller's texts are looked up, not kept. */
+    core->pool.selection_strategy = NULL;
+    core->adaptive_rate.policy = NULL;
+    core->adaptive_rate.preset = NULL;
     core->count = (uint32_t)options->connection_count;
     bound_whole(core, options);
     weir_rng_init(&core->rng, seed, 0);
@@ -119,6 +165,7 @@ void weir_core_release(struct weir_core *core)
     for (uint32_t i = 0; core->connections && i < core->count; i++)
         free(core->connections[i].name);
     free(core->connections);
+    free(core->lanes);
     free(core->policy_states);
     weir_map_release(&core->names);
     weir_tracker_release(&core->tracker);
@@ -136,7 +183,7 @@ void weir_core_release(struct weir_core *core)
 int64_t weir_core_reopening_us(const struct weir_core *core, uint32_t connection)
 {
     int64_t first = WEIR_FOREVER;
-    for (uint32_t lane = 0; lane < core->connections[connection].lanes; lane++) {
+    for (uint32_t lane = 0; lane < core->connections[connection].lane_count; lane++) {
         int64_t at =
             weir_tracker_reopening_us(&core->tracker, weir_core_lane_key(core, connection, lane));
         if (at < first)
@@ -178,6 +225,8 @@ void weir_core_set_condition(struct weir_core *core, uint32_t connection,
     core->condition_counts[it->condition]--;
     core->condition_counts[condition]++;
     it->condition = condition;
+    if (condition != WEIR_CONDITION_CLOSED && condition != WEIR_CONDITION_SET_ASIDE)
+        core->all_throttled = false;
 
     bool blind = condition == WEIR_CONDITION_CLOSED && !core->strategy->routes_around_throttles;
     if (condition == WEIR_CONDITION_READY || blind)
@@ -239,6 +288,12 @@ bool weir_core_waits_for_throttle(const struct weir_core *core)
 void weir_core_set_slot_clock(struct weir_core *core)
 {
     core->slot_clock_runs = core->waiters.count && !weir_core_waits_for_throttle(core);
+}
+
+void weir_core_changed(struct weir_core *core)
+{
+    core->turn_due = true;
+    weir_core_set_slot_clock(core);
 }
 
 /* --- events --- */

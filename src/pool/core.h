@@ -10,9 +10,8 @@
  *     turn ───▶ what time and answers have made possible: grants and refusals for the waiting, in
  *               order; and when to turn again
  *
- * Call turn after every settle, hint, set-aside, restore, clear, reset and cancel, and when the
- * time comes that the last turn named. `now_us` never runs backwards: an older one is taken as the
- * newest seen.
+ * After any call, weir_core_next_us() says when to turn: now, if something may have become
+ * possible. `now_us` never runs backwards: an older one is taken as the newest seen.
  *
  * Two kinds of waiting. Somebody *waits for a throttle* when every connection that is in use is
  * closed or paced (or the one that a blind strategy has chosen is): nothing is held, and
@@ -46,6 +45,7 @@ struct weir_core {
 
     /* Connections. */
     struct weir_connection *connections;
+    struct weir_lane *lanes; /* connections × lanes of the policy */
     unsigned char *policy_states;
     struct weir_tracker tracker;
     struct weir_episodes episodes;
@@ -57,6 +57,8 @@ struct weir_core {
     struct weir_heap wakes;      /* connections by the time their condition ends */
     int64_t cursor;
     uint64_t leases_granted;
+    struct weir_ask last_ask; /* that full and paced connections were asked for */
+    bool all_throttled;       /* nobody is open, and that has been noted */
 
     /* Leases and those who wait for one. */
     struct weir_leases leases;
@@ -64,6 +66,7 @@ struct weir_core {
     int64_t now_us;        /* the newest time seen */
     int64_t slot_clock_us; /* runs only while somebody waits for a slot */
     bool slot_clock_runs;
+    bool turn_due; /* something happened that may serve or refuse a waiter */
     bool shut_down;
 
     uint64_t requests_served;
@@ -106,12 +109,14 @@ void weir_core_try(struct weir_core *core, const struct weir_ask *ask, int64_t n
 bool weir_core_cancel(struct weir_core *core, uint64_t ticket, int64_t now_us);
 
 /*
- * Serve the waiting. Fills at most `max` grants, *ret_count of them. Returns when to call again at
- * the latest; that is now if there was no room for more grants, WEIR_FOREVER if only an event can
- * help.
+ * Serve the waiting, in order. Fills at most `max` grants, *ret_count of them. Returns what
+ * weir_core_next_us() says then; that is now if there was no room for more grants.
  */
 int64_t weir_core_turn(struct weir_core *core, int64_t now_us, struct weir_grant *grants,
                        uint32_t max, uint32_t *ret_count);
+
+/* When to turn next: a moment that is past or now, a later one, or WEIR_FOREVER. */
+int64_t weir_core_next_us(const struct weir_core *core);
 
 /* WEIR_E_STALE_LEASE: throttled or set aside meanwhile, given back unsent; or not out at all. */
 enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *lease, int64_t now_us);
@@ -129,7 +134,7 @@ void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64
 void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us);
 
 /* From now on everybody is refused. */
-void weir_core_shutdown(struct weir_core *core);
+void weir_core_shutdown(struct weir_core *core, int64_t now_us);
 
 /*
  * How things stand for a request that was throttled: is a connection open that is not set aside,

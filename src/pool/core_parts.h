@@ -35,14 +35,23 @@ void weir_core_refresh(struct weir_core *core, uint32_t connection);
 void weir_core_set_condition(struct weir_core *core, uint32_t connection,
                              enum weir_condition condition, int64_t until_us);
 
+static inline struct weir_lane *weir_core_lane(const struct weir_core *core, uint32_t connection,
+                                               uint32_t lane)
+{
+    return &core->connections[connection].lanes[lane];
+}
+
 /* A throttle keeps the lane from being used just now. */
 bool weir_core_lane_closed(const struct weir_core *core, uint32_t connection, uint32_t lane);
 
 /* Whoever waits, waits for a throttle and not for a slot. */
 bool weir_core_waits_for_throttle(const struct weir_core *core);
 
-/* Start or stop the slot clock as things stand now; every change of the core ends with it. */
+/* Every change of the core ends with it: the slot clock runs or stands as things are now. */
 void weir_core_set_slot_clock(struct weir_core *core);
+
+/* The same after a change that may serve or refuse a waiter. */
+void weir_core_changed(struct weir_core *core);
 
 void weir_core_note(struct weir_core *core, uint32_t connection, enum weir_pool_event_type type,
                     int64_t wait_us);

@@ -14,6 +14,7 @@
 
 enum weir_pool_event_type {
     WEIR_EVENT_THROTTLE,      /* warning: verdict, attempt, attempt_max */
+    WEIR_EVENT_BLOCKED,       /* warning: a 503 with Retry-After; wait_us */
     WEIR_EVENT_FALLBACK,      /* warning: Retry-After was missing or unusable; wait_us stands in */
     WEIR_EVENT_CLAMPED,       /* warning: Retry-After was too long; wait_us stands in */
     WEIR_EVENT_ELSEWHERE,     /* debug: other connections are open */

@@ -28,16 +28,16 @@ static void grow(struct weir_leases *leases)
     leases->capacity = capacity;
 }
 
-struct weir_lease_record *weir_leases_take(struct weir_leases *leases, uint32_t *ret_slot)
+struct weir_lease_record *weir_leases_take(struct weir_leases *leases)
 {
     if (leases->first_free == UINT32_MAX)
         grow(leases);
     uint32_t slot = leases->first_free;
     struct weir_lease_record *record = &leases->records[slot];
     leases->first_free = record->next_free;
-    *record = (struct weir_lease_record){ .serial = ++leases->last_serial };
+    *record =
+        (struct weir_lease_record){ .lease = { .slot = slot, .serial = ++leases->last_serial } };
     leases->count++;
-    *ret_slot = slot;
     return record;
 }
 
@@ -47,7 +47,7 @@ struct weir_lease_record *weir_leases_find(struct weir_leases *leases,
     if (lease->slot >= leases->capacity || lease->serial == 0)
         return NULL;
     struct weir_lease_record *record = &leases->records[lease->slot];
-    return record->serial == lease->serial ? record : NULL;
+    return record->lease.serial == lease->serial ? record : NULL;
 }
 
 void weir_leases_give(struct weir_leases *leases, uint32_t slot)

@@ -9,18 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "throttle/policy.h"
 #include "weir/pool.h"
 
 struct weir_lease_record {
-    uint64_t serial; /* 0: free */
-    uint64_t epoch;
-    uint64_t generation; /* of its connection's ramp when it was granted; see connection.h */
-    int64_t leased_us;
-    int64_t sent_us; /* the time of the lease until it is sent */
+    struct weir_policy_lease lease; /* serial 0: free */
+    uint64_t generation;            /* of its lane when it was granted; see connection.h */
     uint32_t connection;
-    uint32_t lane;
-    uint32_t kind;
-    uint32_t rows;
     int attempt;
     int attempt_max;
     uint32_t next_free; /* when free; UINT32_MAX: the last */
@@ -37,8 +32,8 @@ struct weir_leases {
 void weir_leases_init(struct weir_leases *leases);
 void weir_leases_release(struct weir_leases *leases);
 
-/* A new record with the next serial number; valid until the next take. Its slot in *ret_slot. */
-struct weir_lease_record *weir_leases_take(struct weir_leases *leases, uint32_t *ret_slot);
+/* A new record with its slot and the next serial number; valid until the next take. */
+struct weir_lease_record *weir_leases_take(struct weir_leases *leases);
 
 /* The record of a lease that is out; NULL if it is not. */
 struct weir_lease_record *weir_leases_find(struct weir_leases *leases,

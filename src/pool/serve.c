@@ -2,10 +2,15 @@
 /*
  * Serving: who asks gets a lease, waits, or is refused; who waits is served in order. See core.h.
  */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "pool/core.h"
 #include "pool/core_parts.h"
+
+/* A policy that says "not before" is not asked again sooner than this. */
+#define ASK_AGAIN_MIN_US (1 * WEIR_US_PER_MS)
 
 /* --- granting --- */
 
@@ -16,26 +21,36 @@ static void refuse(struct weir_grant *grant, enum weir_status status, uint32_t c
     grant->refusal = (struct weir_refusal){ status, connection, retry_after_us };
 }
 
-/* What the policy says, tightened by what the pool knows: closed lanes and the ramp. */
+static uint32_t shut_lanes(const struct weir_core *core, uint32_t connection)
+{
+    uint32_t shut = 0;
+    for (uint32_t lane = 0; lane < core->connections[connection].lane_count; lane++) {
+        if (weir_core_lane_closed(core, connection, lane) ||
+            weir_lane_is_full(weir_core_lane(core, connection, lane)))
+            shut |= UINT32_C(1) << lane;
+    }
+    return shut;
+}
+
+/* What the policy says, tightened by what the pool knows: shut lanes and the breaker's probe. */
 static void consult(struct weir_core *core, uint32_t connection, const struct weir_ask *ask,
                     struct weir_admission *ret)
 {
     const struct weir_connection *it = &core->connections[connection];
-    struct weir_policy_ask policy_ask = { .ask = ask, .in_flight = it->in_flight };
+    struct weir_policy_ask policy_ask = {
+        .ask = ask,
+        .in_flight = it->in_flight,
+        .shut_lanes = shut_lanes(core, connection),
+    };
     int before = weir_core_level(core, connection);
     core->policy->admit(weir_core_policy_state(core, connection), &policy_ask, core->now_us, ret);
     weir_core_note_level(core, connection, before);
     if (!ret->ok)
         return;
-
-    if (weir_core_lane_closed(core, connection, ret->lane)) {
-        uint32_t key = weir_core_lane_key(core, connection, ret->lane);
-        ret->ok = false;
-        ret->not_before_us = weir_tracker_reopening_us(&core->tracker, key);
-    } else if (it->in_flight >= weir_core_cap(core, connection, core->now_us)) {
-        ret->ok = false;
-        ret->not_before_us = WEIR_FOREVER;
-    }
+    assert(ret->lane < core->policy->lanes_max);
+    if (policy_ask.shut_lanes >> ret->lane & 1 ||
+        it->in_flight >= weir_core_cap(core, connection, core->now_us))
+        *ret = (struct weir_admission){ .not_before_us = WEIR_FOREVER };
 }
 
 /* May this connection take the request? If not, it is put where it has to wait. */
@@ -49,92 +64,103 @@ static bool admit(struct weir_core *core, uint32_t connection, const struct weir
         return true;
     }
     int64_t not_before = admission.not_before_us;
-    if (not_before <= core->now_us)
-        not_before = core->now_us + 1; /* a wait that is over would be asked for ever */
-    weir_core_set_condition(core, connection,
-                            not_before == WEIR_FOREVER ? WEIR_CONDITION_FULL : WEIR_CONDITION_PACED,
-                            not_before);
+    if (not_before == WEIR_FOREVER && core->connections[connection].in_flight == 0)
+        not_before = weir_time_add(core->now_us, WEIR_TIMER_MAX_US); /* no answer will come */
+    if (not_before < weir_time_add(core->now_us, ASK_AGAIN_MIN_US))
+        not_before = core->now_us + ASK_AGAIN_MIN_US; /* early is allowed, spinning is not */
+    weir_core_set_condition(
+        core, connection, admission.paced ? WEIR_CONDITION_PACED : WEIR_CONDITION_FULL, not_before);
     return false;
+}
+
+static struct weir_lease_record *record_lease(struct weir_core *core, uint32_t connection,
+                                              uint32_t lane, const struct weir_ask *ask)
+{
+    struct weir_lease_record *record = weir_leases_take(&core->leases);
+    record->lease.lane = lane;
+    record->lease.kind = ask->kind;
+    record->lease.rows = ask->rows;
+    record->lease.bytes = ask->bytes;
+    record->lease.epoch = core->policy->epoch(weir_core_policy_state(core, connection));
+    record->lease.leased_us = core->now_us;
+    record->lease.sent_us = core->now_us;
+    record->generation = weir_core_lane(core, connection, lane)->generation;
+    record->connection = connection;
+    record->attempt = ask->attempt;
+    record->attempt_max = ask->attempt_max;
+    return record;
 }
 
 static void lend(struct weir_core *core, uint32_t connection, uint32_t lane,
                  const struct weir_ask *ask, struct weir_lease *ret)
 {
     struct weir_connection *it = &core->connections[connection];
-    void *state = weir_core_policy_state(core, connection);
-    struct weir_policy_ask policy_ask = { .ask = ask, .in_flight = it->in_flight };
-    core->policy->leased(state, &policy_ask, lane, core->now_us);
+    struct weir_lane *its_lane = weir_core_lane(core, connection, lane);
+    const struct weir_policy_lease *lease = &record_lease(core, connection, lane, ask)->lease;
+    core->policy->leased(weir_core_policy_state(core, connection), lease, core->now_us);
 
-    uint32_t slot;
-    struct weir_lease_record *record = weir_leases_take(&core->leases, &slot);
-    record->epoch = core->policy->epoch(state);
-    record->generation = it->generation;
-    record->leased_us = core->now_us;
-    record->sent_us = core->now_us;
-    record->connection = connection;
-    record->lane = lane;
-    record->kind = ask->kind;
-    record->rows = ask->rows;
-    record->attempt = ask->attempt;
-    record->attempt_max = ask->attempt_max;
+    if (its_lane->ramp && !its_lane->probed)
+        weir_core_note(core, connection, WEIR_EVENT_REOPENED, 0);
+    its_lane->probed = true;
+    its_lane->in_flight++;
+    it->in_flight++;
+    it->last_leased = ++core->leases_granted;
+    if (lane >= it->lane_count)
+        it->lane_count = lane + 1;
     *ret = (struct weir_lease){
         .connection_name = it->name,
         .connection = connection,
         .lane = lane,
-        .epoch = record->epoch,
-        .serial = record->serial,
-        .slot = slot,
+        .epoch = lease->epoch,
+        .serial = lease->serial,
+        .slot = lease->slot,
     };
-
-    if (it->ramp == 1)
-        weir_core_note(core, connection, WEIR_EVENT_REOPENED, 0);
-    it->in_flight++;
-    it->last_leased = ++core->leases_granted;
-    if (lane >= it->lanes)
-        it->lanes = lane + 1;
     core->cursor = core->candidates.keys[connection] + 1;
     weir_core_refresh(core, connection);
 }
 
-/* The connection whose throttle ends first, of those that the strategy would wait for. */
-static uint32_t next_to_reopen(const struct weir_core *core)
+/* When the first lane of a connection clears, without the jitter: not a matter of chance. */
+static int64_t clears_us(const struct weir_core *core, uint32_t connection)
+{
+    int64_t first = WEIR_FOREVER;
+    for (uint32_t lane = 0; lane < core->connections[connection].lane_count; lane++) {
+        uint32_t key = weir_core_lane_key(core, connection, lane);
+        int64_t at = weir_tracker_clears_us(&core->tracker, key);
+        first = at < first ? at : first;
+    }
+    return first;
+}
+
+/* The throttled connection that whoever waits will get first: a blind strategy's choice, or the one
+ * that clears first. */
+static uint32_t first_to_clear(const struct weir_core *core)
 {
     if (!core->strategy->routes_around_throttles && core->candidates.count)
         return weir_heap_top(&core->candidates);
-    return core->wakes.count ? weir_heap_top(&core->wakes) : WEIR_NO_CONNECTION;
-}
-
-/* Without the jitter, so that the answer does not depend on chance. */
-static int64_t throttle_wait_us(const struct weir_core *core, uint32_t connection)
-{
-    int64_t first = WEIR_FOREVER;
-    for (uint32_t lane = 0; lane < core->connections[connection].lanes; lane++) {
-        int64_t expiry = core->tracker.expiry_us[weir_core_lane_key(core, connection, lane)];
-        if (expiry < first)
-            first = expiry;
+    uint32_t first = WEIR_NO_CONNECTION;
+    for (uint32_t i = 0; i < core->count; i++) {
+        if (core->connections[i].condition == WEIR_CONDITION_CLOSED &&
+            (first == WEIR_NO_CONNECTION || clears_us(core, i) < clears_us(core, first)))
+            first = i;
     }
-    int64_t wait = first + core->resilience.retry_after_buffer_us - core->now_us;
-    return wait > 0 ? wait : 0;
+    return first;
 }
 
 /* Nothing is free: wait, or is the wait longer than the caller tolerates? */
 static void wait_or_refuse(struct weir_core *core, struct weir_grant *grant)
 {
-    grant->status = WEIR_E_WOULD_WAIT;
-    grant->refusal = (struct weir_refusal){ WEIR_E_WOULD_WAIT, WEIR_NO_CONNECTION, -1 };
+    refuse(grant, WEIR_E_WOULD_WAIT, WEIR_NO_CONNECTION, -1);
     if (!weir_core_waits_for_throttle(core))
         return;
-    uint32_t connection = next_to_reopen(core);
+    uint32_t connection = first_to_clear(core);
     if (connection == WEIR_NO_CONNECTION)
-        return;
-    bool closed = core->connections[connection].condition == WEIR_CONDITION_CLOSED;
-    int64_t wait =
-        closed ? throttle_wait_us(core, connection) : core->wakes.keys[connection] - core->now_us;
+        return; /* all are paced */
+    int64_t wait = clears_us(core, connection) - core->now_us;
+    if (wait < 0)
+        wait = 0; /* only the jitter is left */
     int64_t tolerance = core->pool.max_retry_after_tolerance_us;
-    grant->refusal.connection = connection;
-    grant->refusal.retry_after_us = wait;
-    if (closed && tolerance >= 0 && wait > tolerance)
-        refuse(grant, WEIR_E_SERVICE_PROTECTION, connection, wait);
+    bool too_long = tolerance >= 0 && wait > tolerance;
+    refuse(grant, too_long ? WEIR_E_SERVICE_PROTECTION : WEIR_E_WOULD_WAIT, connection, wait);
 }
 
 static uint32_t last_throttled(const struct weir_core *core)
@@ -145,6 +171,21 @@ static uint32_t last_throttled(const struct weir_core *core)
             last = i;
     }
     return last;
+}
+
+/* Full and paced were said of another ask; for this one they have to be asked again. */
+static void forget_answers_to_others(struct weir_core *core, const struct weir_ask *ask)
+{
+    if (!core->policy->asks_differ ||
+        (ask->kind == core->last_ask.kind && ask->rows == core->last_ask.rows &&
+         ask->bytes == core->last_ask.bytes))
+        return;
+    core->last_ask = *ask;
+    for (uint32_t i = 0; i < core->count; i++) {
+        enum weir_condition condition = core->connections[i].condition;
+        if (condition == WEIR_CONDITION_FULL || condition == WEIR_CONDITION_PACED)
+            weir_core_refresh(core, i);
+    }
 }
 
 /* One ask, as things stand at core->now_us. */
@@ -162,6 +203,7 @@ static void decide(struct weir_core *core, const struct weir_ask *ask, struct we
         refuse(grant, WEIR_E_SERVICE_PROTECTION, last_throttled(core), -1);
         return;
     }
+    forget_answers_to_others(core, ask);
     while (core->candidates.count && core->leases.count < core->in_flight_max) {
         uint32_t choice = weir_heap_top(&core->candidates);
         uint32_t lane;
@@ -220,7 +262,7 @@ bool weir_core_cancel(struct weir_core *core, uint64_t ticket, int64_t now_us)
 {
     weir_core_advance(core, now_us);
     bool waited = weir_waiters_remove(&core->waiters, ticket);
-    weir_core_set_slot_clock(core);
+    weir_core_changed(core);
     return waited;
 }
 
@@ -247,16 +289,17 @@ static bool expire_one(struct weir_core *core, struct weir_grant *grant)
     return true;
 }
 
-static int64_t next_turn_us(const struct weir_core *core)
+int64_t weir_core_next_us(const struct weir_core *core)
 {
     if (!core->waiters.count)
         return WEIR_FOREVER;
+    if (core->turn_due)
+        return core->now_us;
     int64_t next = weir_heap_min(&core->wakes);
     int64_t deadline = weir_waiters_deadline_us(&core->waiters);
     if (core->slot_clock_runs && deadline != WEIR_FOREVER) {
         int64_t due = weir_time_add(core->now_us, deadline - core->slot_clock_us);
-        if (due < next)
-            next = due;
+        next = due < next ? due : next;
     }
     return next;
 }
@@ -271,7 +314,8 @@ int64_t weir_core_turn(struct weir_core *core, int64_t now_us, struct weir_grant
     /* Who could still be served has been; the others' time may be up. */
     while (count < max && expire_one(core, &grants[count]))
         count++;
+    core->turn_due = count == max;
     weir_core_set_slot_clock(core);
     *ret_count = count;
-    return count == max && core->waiters.count ? core->now_us : next_turn_us(core);
+    return weir_core_next_us(core);
 }

@@ -2,19 +2,20 @@
 /*
  * Settling: what the pool learns from an answer, and what may be changed from outside. See core.h.
  */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/limits.h"
 #include "pool/core.h"
 #include "pool/core_parts.h"
 
-/* --- sending and settling --- */
+/* --- sending ---------------------------------------------------------------------------------- */
 
-/* Throttled, set aside or tripped since it was granted: sending it now would be wrong. */
+/* Throttled, tripped or set aside since it was granted: sending it now would be wrong. */
 static bool is_stale(const struct weir_core *core, const struct weir_lease_record *record)
 {
-    const struct weir_connection *it = &core->connections[record->connection];
-    return it->set_aside || weir_core_lane_closed(core, record->connection, record->lane) ||
-           weir_breaker_state(&it->breaker, core->now_us) == WEIR_BREAKER_OPEN;
+    return record->generation !=
+           weir_core_lane(core, record->connection, record->lease.lane)->generation;
 }
 
 enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *lease, int64_t now_us)
@@ -29,51 +30,78 @@ enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *leas
         return WEIR_E_STALE_LEASE;
     }
     void *state = weir_core_policy_state(core, record->connection);
-    record->sent_us = core->now_us;
-    record->epoch = core->policy->epoch(state);
-    lease->epoch = record->epoch;
+    record->lease.sent_us = core->now_us;
+    record->lease.epoch = core->policy->epoch(state);
+    lease->epoch = record->lease.epoch;
     if (core->policy->sent)
-        core->policy->sent(state, record->lane, core->now_us);
+        core->policy->sent(state, &record->lease, core->now_us);
     return WEIR_OK;
 }
 
-static int64_t retry_after_us(const struct weir_core *core, const struct weir_verdict *verdict)
+/* --- learning --------------------------------------------------------------------------------- */
+
+/* The answer asks to be left alone: a throttle, or a 503 that says for how long. */
+static bool is_block(const struct weir_verdict *verdict)
 {
-    return verdict->retry_after_us > 0 ? verdict->retry_after_us
-                                       : core->resilience.fallback_retry_after_us;
+    return verdict->class_ == WEIR_CLASS_THROTTLE ||
+           (verdict->class_ == WEIR_CLASS_TRANSIENT && verdict->http_status == 503 &&
+            verdict->retry_after_us > 0);
 }
 
-static void note_throttle(struct weir_core *core, const struct weir_lease_record *record,
-                          const struct weir_verdict *verdict)
+/* Retry-After as it is acted on: the fallback where there is none, never more than an hour. */
+static struct weir_verdict with_retry_after(const struct weir_core *core,
+                                            const struct weir_verdict *verdict)
 {
+    struct weir_verdict heard = *verdict;
+    if (heard.class_ == WEIR_CLASS_THROTTLE && heard.retry_after_us <= 0) {
+        heard.retry_after_us = core->resilience.fallback_retry_after_us;
+        heard.retry_after_fallback = true;
+    }
+    if (heard.retry_after_us > WEIR_RETRY_AFTER_MAX_US) {
+        heard.retry_after_us = WEIR_RETRY_AFTER_MAX_US;
+        heard.retry_after_clamped = true;
+    }
+    return heard;
+}
+
+static void note_where_to_go(struct weir_core *core, uint32_t connection)
+{
+    int64_t reopening;
+    if (weir_core_any_open(core, core->now_us, &reopening)) {
+        weir_core_note(core, connection, WEIR_EVENT_ELSEWHERE, 0);
+    } else if (!core->all_throttled && reopening != WEIR_FOREVER) {
+        core->all_throttled = true; /* once, not for every answer of the flight */
+        weir_core_note(core, connection, WEIR_EVENT_ALL_THROTTLED, reopening - core->now_us);
+    }
+}
+
+static void note_block(struct weir_core *core, const struct weir_lease_record *record,
+                       const struct weir_verdict *verdict)
+{
+    bool throttle = verdict->class_ == WEIR_CLASS_THROTTLE;
     struct weir_pool_event event = {
-        .type = WEIR_EVENT_THROTTLE,
+        .type = throttle ? WEIR_EVENT_THROTTLE : WEIR_EVENT_BLOCKED,
         .connection_name = core->connections[record->connection].name,
         .time_us = core->now_us,
         .verdict = *verdict,
         .attempt = record->attempt,
         .attempt_max = record->attempt_max,
+        .wait_us = verdict->retry_after_us,
     };
     weir_pool_events_add(&core->events, &event);
     if (verdict->retry_after_fallback)
         weir_core_note(core, record->connection, WEIR_EVENT_FALLBACK, verdict->retry_after_us);
     if (verdict->retry_after_clamped)
         weir_core_note(core, record->connection, WEIR_EVENT_CLAMPED, verdict->retry_after_us);
-
-    int64_t reopening;
-    if (weir_core_any_open(core, core->now_us, &reopening))
-        weir_core_note(core, record->connection, WEIR_EVENT_ELSEWHERE, 0);
-    else if (reopening != WEIR_FOREVER)
-        weir_core_note(core, record->connection, WEIR_EVENT_ALL_THROTTLED,
-                       reopening - core->now_us);
+    if (throttle)
+        note_where_to_go(core, record->connection);
 }
 
-/* The tracker learns of a throttle, or of a 503 that asks to be left alone for a while. */
 static void learn_block(struct weir_core *core, const struct weir_lease_record *record,
                         const struct weir_verdict *verdict)
 {
     struct weir_connection *it = &core->connections[record->connection];
-    uint32_t key = weir_core_lane_key(core, record->connection, record->lane);
+    uint32_t key = weir_core_lane_key(core, record->connection, record->lease.lane);
     double chance = weir_rng_unit(&core->rng);
     if (verdict->class_ == WEIR_CLASS_THROTTLE) {
         weir_tracker_record(&core->tracker, key, verdict->retry_after_us, chance, core->now_us);
@@ -84,7 +112,7 @@ static void learn_block(struct weir_core *core, const struct weir_lease_record *
         weir_tracker_block(&core->tracker, key, verdict->retry_after_us, chance, core->now_us);
     }
     if (core->resilience.enable_throttle_tracking)
-        weir_connection_close(it);
+        weir_lane_close(weir_core_lane(core, record->connection, record->lease.lane));
 }
 
 static void learn_breaker(struct weir_core *core, const struct weir_lease_record *record,
@@ -97,49 +125,50 @@ static void learn_breaker(struct weir_core *core, const struct weir_lease_record
         if (it->breaker.open_for_us)
             weir_core_note(core, record->connection, WEIR_EVENT_BREAKER_CLOSED, 0);
         weir_breaker_succeeded(&it->breaker);
-    } else if (weir_breaker_failed(&it->breaker, &core->resilience.circuit_breaker, record->sent_us,
-                                   core->now_us)) {
+    } else if (weir_breaker_failed(&it->breaker, &core->resilience.circuit_breaker,
+                                   record->lease.sent_us, core->now_us)) {
+        weir_connection_outdate(it);
         weir_core_note(core, record->connection, WEIR_EVENT_BREAKER_OPEN, it->breaker.open_for_us);
     }
 }
 
-static void tell_policy(struct weir_core *core, const struct weir_lease_record *record,
-                        const struct weir_answer *answer)
+/* The service took the request, whatever it thought of its contents: the lane is open. */
+static bool shows_open(enum weir_class class_)
 {
-    uint32_t key = weir_core_lane_key(core, record->connection, record->lane);
-    struct weir_policy_answer policy_answer = {
-        .answer = answer,
-        .kind = record->kind,
-        .rows = record->rows,
-        .lane = record->lane,
-        .epoch = record->epoch,
-        .sent_us = record->sent_us,
-        .reopens_us = weir_tracker_reopening_us(&core->tracker, key),
-    };
-    core->policy->answered(weir_core_policy_state(core, record->connection), &policy_answer,
-                           core->now_us);
+    switch (class_) {
+    case WEIR_CLASS_OK:
+    case WEIR_CLASS_RACE:
+    case WEIR_CLASS_TOO_BIG:
+    case WEIR_CLASS_BAD_ROWS:
+    case WEIR_CLASS_PRIVILEGE:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void learn(struct weir_core *core, const struct weir_lease_record *record,
                   const struct weir_answer *answer)
 {
     const struct weir_verdict *verdict = &answer->verdict;
-    bool throttled = verdict->class_ == WEIR_CLASS_THROTTLE;
+    uint32_t connection = record->connection;
     if (answer->budget.dop_hint > 0)
-        weir_core_hint(core, record->connection, answer->budget.dop_hint, core->now_us);
-    if (throttled || (verdict->class_ == WEIR_CLASS_TRANSIENT && verdict->retry_after_us > 0))
+        weir_core_hint(core, connection, answer->budget.dop_hint, core->now_us);
+    if (is_block(verdict))
         learn_block(core, record, verdict);
     learn_breaker(core, record, verdict->class_);
 
-    int before = weir_core_level(core, record->connection);
-    tell_policy(core, record, answer);
-    if (verdict->class_ == WEIR_CLASS_OK)
-        weir_connection_ramp_up(&core->connections[record->connection], record->generation,
-                                weir_core_level(core, record->connection));
-    weir_core_refresh(core, record->connection);
-    if (throttled)
-        note_throttle(core, record, verdict);
-    weir_core_note_level(core, record->connection, before);
+    int before = weir_core_level(core, connection);
+    uint32_t key = weir_core_lane_key(core, connection, record->lease.lane);
+    core->policy->answered(weir_core_policy_state(core, connection), &record->lease, answer,
+                           weir_tracker_reopening_us(&core->tracker, key), core->now_us);
+    if (shows_open(verdict->class_))
+        weir_lane_ramp_up(weir_core_lane(core, connection, record->lease.lane), record->generation,
+                          weir_core_level(core, connection));
+    weir_core_refresh(core, connection);
+    if (is_block(verdict))
+        note_block(core, record, verdict);
+    weir_core_note_level(core, connection, before);
 }
 
 enum weir_status weir_core_settle(struct weir_core *core, const struct weir_lease *lease,
@@ -151,30 +180,32 @@ enum weir_status weir_core_settle(struct weir_core *core, const struct weir_leas
         return WEIR_E_STALE_LEASE;
     struct weir_lease_record record = *found;
     weir_leases_give(&core->leases, lease->slot);
+    struct weir_lane *lane = weir_core_lane(core, record.connection, record.lease.lane);
+    assert(lane->in_flight > 0 && core->connections[record.connection].in_flight > 0);
+    lane->in_flight--;
     core->connections[record.connection].in_flight--;
 
     struct weir_answer heard = *answer;
-    if (heard.verdict.class_ == WEIR_CLASS_THROTTLE)
-        heard.verdict.retry_after_us = retry_after_us(core, &heard.verdict);
+    heard.verdict = with_retry_after(core, &answer->verdict);
     if (heard.verdict.class_ != WEIR_CLASS_UNSENT)
         core->requests_served++;
     learn(core, &record, &heard);
-    weir_core_set_slot_clock(core);
+    weir_core_changed(core);
     return WEIR_OK;
 }
 
-/* --- connections --- */
+/* --- changes from outside --------------------------------------------------------------------- */
 
 bool weir_core_find(const struct weir_core *core, const char *name, uint32_t *ret)
 {
     return weir_map_find(&core->names, weir_str_from(name), ret);
 }
 
-/* What every change from outside ends with. */
+/* What every change of a connection from outside ends with. */
 static void changed(struct weir_core *core, uint32_t connection)
 {
     weir_core_refresh(core, connection);
-    weir_core_set_slot_clock(core);
+    weir_core_changed(core);
 }
 
 void weir_core_hint(struct weir_core *core, uint32_t connection, int dop_hint, int64_t now_us)
@@ -192,27 +223,31 @@ void weir_core_hint(struct weir_core *core, uint32_t connection, int dop_hint, i
 
 void weir_core_set_aside(struct weir_core *core, uint32_t connection, int64_t now_us)
 {
+    struct weir_connection *it = &core->connections[connection];
     weir_core_advance(core, now_us);
-    if (!core->connections[connection].set_aside)
+    if (!it->set_aside) {
+        it->set_aside = true;
+        weir_connection_outdate(it);
         weir_core_note(core, connection, WEIR_EVENT_SET_ASIDE, 0);
-    core->connections[connection].set_aside = true;
+    }
     changed(core, connection);
 }
 
 void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_us)
 {
+    struct weir_connection *it = &core->connections[connection];
     weir_core_advance(core, now_us);
-    if (core->connections[connection].set_aside)
+    if (it->set_aside)
         weir_core_note(core, connection, WEIR_EVENT_RESTORED, 0);
-    core->connections[connection].set_aside = false;
-    core->connections[connection].breaker = (struct weir_breaker){ 0 };
+    it->set_aside = false;
+    it->breaker = (struct weir_breaker){ 0 };
     changed(core, connection);
 }
 
 void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64_t now_us)
 {
     weir_core_advance(core, now_us);
-    for (uint32_t lane = 0; lane < core->connections[connection].lanes; lane++)
+    for (uint32_t lane = 0; lane < core->connections[connection].lane_count; lane++)
         weir_tracker_clear(&core->tracker, weir_core_lane_key(core, connection, lane),
                            core->now_us);
     changed(core, connection);
@@ -227,7 +262,9 @@ void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us
     changed(core, connection);
 }
 
-void weir_core_shutdown(struct weir_core *core)
+void weir_core_shutdown(struct weir_core *core, int64_t now_us)
 {
+    weir_core_advance(core, now_us);
     core->shut_down = true;
+    weir_core_changed(core);
 }

@@ -12,7 +12,7 @@
 
 bool weir_core_is_throttled(const struct weir_core *core, uint32_t connection, int64_t now_us)
 {
-    for (uint32_t lane = 0; lane < core->connections[connection].lanes; lane++) {
+    for (uint32_t lane = 0; lane < core->connections[connection].lane_count; lane++) {
         uint32_t key = weir_core_lane_key(core, connection, lane);
         if (!weir_tracker_is_throttled(&core->tracker, key, now_us))
             return false;
@@ -71,8 +71,7 @@ void weir_core_rate_stats(const struct weir_core *core, uint32_t connection, int
     core->policy->stats(weir_core_policy_state(core, connection), now_us, ret);
     if (core->leases.count >= core->in_flight_max)
         ret->bound_by = core->in_flight_bound;
-    else if (it->ramp &&
-             weir_core_cap(core, connection, now_us) < (uint32_t)ret->current_parallelism)
+    else if (weir_core_cap(core, connection, now_us) < (uint32_t)ret->current_parallelism)
         ret->bound_by = WEIR_BOUND_POOL;
 }
 
@@ -131,7 +130,7 @@ enum weir_status weir_core_explain(const struct weir_core *core, const struct we
     }
     if (err) {
         err->retry_after_us = refusal->retry_after_us;
-        err->retryable = refusal->status != WEIR_E_SHUTDOWN;
+        err->retryable = refusal->status != WEIR_E_SHUTDOWN && refusal->status != WEIR_E_CANCELLED;
     }
     return refusal->status;
 }

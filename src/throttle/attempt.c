@@ -76,11 +76,15 @@ static struct weir_attempt_decision give_up_throttled(const struct weir_attempt 
 }
 
 static struct weir_attempt_decision decide_throttle(struct weir_attempt *attempt,
-                                                    const struct weir_verdict *verdict,
+                                                    const struct weir_verdict *heard,
                                                     const struct weir_attempt_scene *scene,
                                                     int64_t now_us, struct weir_error *err)
 {
     const struct weir_resilience_options *options = attempt->options;
+    struct weir_verdict throttle = *heard;
+    const struct weir_verdict *verdict = &throttle;
+    if (throttle.retry_after_us < 0)
+        throttle.retry_after_us = options->fallback_retry_after_us;
     attempt->throttles++;
     if (attempt->throttles >= options->max_throttle_retries)
         return give_up_throttled(attempt, verdict, scene, "", err);

@@ -6,9 +6,10 @@
  * connection, owned by the pool. It is pure: it sees events with their time and answers questions;
  * it keeps no clock, no lock and no randomness, and it does not allocate. The pool calls
  *
- *     admit ── may a request like this go now? ──▶ ok (which lane, how good) | not before t
- *     leased ─ one was granted              sent ── it left, or: answered with class unsent
- *     answered ─ its verdict, durations, budget headers and server
+ *     admit ── may a request like this go now? ──▶ ok (on which lane, how good) | not before t
+ *     leased ─ one was granted
+ *     sent ─── it left
+ *     answered ─ its verdict, durations, budget headers and server; class unsent: it never left
  *     hint ─── the server's recommended degree of parallelism
  *
  * and keeps by itself what every policy needs alike: who is throttled until when (tracker), the
@@ -16,11 +17,12 @@
  * from being used; it is told when it reopens so that waiting does not count as idleness.
  *
  * A *lane* is one web server of a connection. Policies that do not tell servers apart have one,
- * number 0.
+ * number 0. A policy with more says in `admit` which lane a request should take; it is told which
+ * lanes cannot take one now.
  *
- * The *epoch* of a connection counts the decreases of its level. A lease carries the epoch of its
- * grant, so that a policy can tell the answers of requests sent before its last decrease from the
- * later ones.
+ * The *epoch* of a connection counts the decreases of its level. A lease carries the epoch of the
+ * moment it was sent, so that a policy can tell the answers of requests sent before its last
+ * decrease from the later ones.
  */
 #ifndef WEIR_THROTTLE_POLICY_H
 #define WEIR_THROTTLE_POLICY_H
@@ -33,39 +35,49 @@
 /* What the pool tells a policy that is asked to admit. */
 struct weir_policy_ask {
     const struct weir_ask *ask;
-    uint32_t in_flight; /* on this connection, all lanes */
+    uint32_t in_flight;  /* on this connection, all lanes */
+    uint32_t shut_lanes; /* bit n: lane n is throttled, or its ramp is full */
 };
 
 struct weir_admission {
     bool ok;
-    int64_t not_before_us;    /* if not ok: ask again then; may be early, never late. WEIR_FOREVER:
-                                 only an answer can change it */
+    bool paced; /* if not ok: time alone will help, as with a throttle; false: it is full */
+    int64_t not_before_us;    /* if not ok: ask again then at the latest; may be early, never late.
+                                 WEIR_FOREVER: only an answer can change it */
     uint32_t lane;            /* if ok */
     double score;             /* if ok: the larger, the more room; for strategies that compare */
     enum weir_bound bound_by; /* what bounds the connection just now */
 };
 
-struct weir_policy_answer {
-    const struct weir_answer *answer;
+/* A lease as its policy sees it, from the grant to the answer. */
+struct weir_policy_lease {
+    uint32_t slot; /* small, and nobody else's until the answer: an index for reservations */
+    uint64_t serial;
+    uint32_t lane;
     uint32_t kind; /* of the ask */
     uint32_t rows;
-    uint32_t lane;
-    uint64_t epoch;     /* of the lease */
-    int64_t sent_us;    /* when the request left; the time of the lease if it never did */
-    int64_t reopens_us; /* when the lane may be used again; meaningful after a throttle */
+    uint64_t bytes;
+    uint64_t epoch;
+    int64_t leased_us;
+    int64_t sent_us; /* the time of the grant until it is sent */
 };
 
 struct weir_policy {
     const char *name;
     size_t state_bytes;
-    uint32_t lanes_max; /* at most WEIR_LANES_MAX */
+    uint32_t lanes_max; /* 1 to WEIR_LANES_MAX */
+    bool asks_differ;   /* whether to admit depends on kind, rows or bytes of the ask */
 
     void (*init)(void *state, const struct weir_adaptive_rate_options *options);
     void (*admit)(void *state, const struct weir_policy_ask *ask, int64_t now_us,
                   struct weir_admission *ret);
-    void (*leased)(void *state, const struct weir_policy_ask *ask, uint32_t lane, int64_t now_us);
-    void (*sent)(void *state, uint32_t lane, int64_t now_us); /* NULL: does not care */
-    void (*answered)(void *state, const struct weir_policy_answer *answer, int64_t now_us);
+    void (*leased)(void *state, const struct weir_policy_lease *lease, int64_t now_us);
+    void (*sent)(void *state, const struct weir_policy_lease *lease,
+                 int64_t now_us); /* NULL: does not care */
+    /* `reopens_us`: when the lane may be used again; in the past or WEIR_NEVER if it is not shut.
+     */
+    void (*answered)(void *state, const struct weir_policy_lease *lease,
+                     const struct weir_answer *answer, int64_t reopens_us, int64_t now_us);
     void (*hint)(void *state, int dop_hint, int64_t now_us); /* 1 .. WEIR_PARALLELISM_MAX */
     void (*reset)(void *state, int64_t now_us);
 

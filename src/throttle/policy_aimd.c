@@ -44,7 +44,7 @@ struct aimd {
     int64_t activity_us;  /* lease, success or throttle */
     int64_t increased_us; /* WEIR_NEVER: never */
     int64_t throttled_us; /* WEIR_NEVER: never */
-    int64_t reopens_us;   /* WEIR_NEVER: never throttled */
+    int64_t reopens_us;   /* the last reopening; WEIR_NEVER: it was never shut */
     struct weir_ceiling ceiling;
 };
 
@@ -83,12 +83,13 @@ static void start(struct aimd *aimd, int64_t now_us)
     aimd->step_us = now_us;
 }
 
-static bool is_idle(const struct aimd *aimd, int64_t now_us)
+/* From when on it counts as idle. */
+static int64_t idle_from_us(const struct aimd *aimd)
 {
     if (aimd->activity_us == WEIR_NEVER)
-        return false;
+        return WEIR_FOREVER;
     int64_t since = aimd->activity_us > aimd->reopens_us ? aimd->activity_us : aimd->reopens_us;
-    return now_us - since > aimd->options->idle_reset_period_us;
+    return weir_time_add(since, aimd->options->idle_reset_period_us + 1);
 }
 
 /* The highest level that max and the ceilings allow, and which of them it is. */
@@ -125,20 +126,19 @@ static void admit(void *state, const struct weir_policy_ask *ask, int64_t now_us
                   struct weir_admission *ret)
 {
     struct aimd *aimd = state;
-    if (!aimd->started || is_idle(aimd, now_us))
+    if (!aimd->started || now_us >= idle_from_us(aimd))
         start(aimd, now_us);
     *ret = (struct weir_admission){
         .ok = ask->in_flight < (uint32_t)aimd->level,
-        .not_before_us = WEIR_FOREVER,
+        .not_before_us = idle_from_us(aimd), /* a reset may make room, if no answer does */
         .score = aimd->level - (double)ask->in_flight,
         .bound_by = bound_by(aimd, now_us),
     };
 }
 
-static void leased(void *state, const struct weir_policy_ask *ask, uint32_t lane, int64_t now_us)
+static void leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
 {
-    (void)ask;
-    (void)lane;
+    (void)lease;
     struct aimd *aimd = state;
     aimd->activity_us = now_us;
 }
@@ -166,15 +166,15 @@ static void refresh_lkg(struct aimd *aimd, int64_t now_us)
     aimd->lkg_us = now_us;
 }
 
-static void on_success(struct aimd *aimd, const struct weir_policy_answer *answer, int64_t now_us)
+static void on_success(struct aimd *aimd, uint64_t epoch, int64_t duration_us, int64_t now_us)
 {
     aimd->activity_us = now_us;
-    weir_ceiling_success(&aimd->ceiling, answer->answer->duration_us);
+    weir_ceiling_success(&aimd->ceiling, duration_us);
     if (aimd->started) {
         apply_ceilings(aimd, now_us);
         refresh_lkg(aimd, now_us);
     }
-    if (answer->epoch != aimd->epoch)
+    if (epoch != aimd->epoch)
         return;
     aimd->counter++;
     if (aimd->started && aimd->counter >= aimd->options->stabilization_batches &&
@@ -196,23 +196,25 @@ static void decrease(struct aimd *aimd, int64_t retry_after_us, int64_t now_us)
     aimd->epoch++;
 }
 
-static void on_throttle(struct aimd *aimd, const struct weir_policy_answer *answer, int64_t now_us)
+static void on_throttle(struct aimd *aimd, uint64_t epoch, int64_t retry_after_us, int64_t now_us)
 {
     aimd->throttle_events++;
     aimd->throttled_us = now_us;
     aimd->activity_us = now_us;
-    if (answer->reopens_us > aimd->reopens_us)
-        aimd->reopens_us = answer->reopens_us;
-    if (aimd->started && answer->epoch == aimd->epoch)
-        decrease(aimd, answer->answer->verdict.retry_after_us, now_us);
+    if (aimd->started && epoch == aimd->epoch)
+        decrease(aimd, retry_after_us, now_us);
 }
 
-static void answered(void *state, const struct weir_policy_answer *answer, int64_t now_us)
+static void answered(void *state, const struct weir_policy_lease *lease,
+                     const struct weir_answer *answer, int64_t reopens_us, int64_t now_us)
 {
-    if (answer->answer->verdict.class_ == WEIR_CLASS_OK)
-        on_success(state, answer, now_us);
-    else if (answer->answer->verdict.class_ == WEIR_CLASS_THROTTLE)
-        on_throttle(state, answer, now_us);
+    struct aimd *aimd = state;
+    if (reopens_us > aimd->reopens_us)
+        aimd->reopens_us = reopens_us;
+    if (answer->verdict.class_ == WEIR_CLASS_OK)
+        on_success(aimd, lease->epoch, answer->duration_us, now_us);
+    else if (answer->verdict.class_ == WEIR_CLASS_THROTTLE)
+        on_throttle(aimd, lease->epoch, answer->verdict.retry_after_us, now_us);
 }
 
 /* The first hint starts the level, unless a throttle has already cut it; a later one raises only
@@ -240,7 +242,7 @@ static void reset(void *state, int64_t now_us)
         start(aimd, now_us);
 }
 
-static uint64_t epoch(const void *state)
+static uint64_t get_epoch(const void *state)
 {
     const struct aimd *aimd = state;
     return aimd->epoch;
@@ -283,7 +285,7 @@ const struct weir_policy weir_policy_aimd = {
     .answered = answered,
     .hint = hint,
     .reset = reset,
-    .epoch = epoch,
+    .epoch = get_epoch,
     .level = level,
     .stats = stats,
 };

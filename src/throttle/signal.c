@@ -11,8 +11,6 @@
 #include "base/limits.h"
 #include "throttle/number.h"
 
-#define FALLBACK_DEFAULT_US (30 * WEIR_US_PER_S)
-
 /* Of a code in any form: "-2147015902". */
 #define CODE_BYTES_MAX 11
 
@@ -245,10 +243,13 @@ struct weir_budget_headers weir_signal_budget(const struct weir_http_header *hea
 {
     int64_t requests = remaining_us(
         weir_signal_header(headers, header_count, "x-ms-ratelimit-burst-remaining-xrm-requests"));
+    int64_t execution = remaining_us(
+        weir_signal_header(headers, header_count, "x-ms-ratelimit-time-remaining-xrm-requests"));
     return (struct weir_budget_headers){
-        .requests_remaining = requests < 0 ? -1 : requests / WEIR_US_PER_S,
-        .execution_remaining_us = remaining_us(weir_signal_header(
-            headers, header_count, "x-ms-ratelimit-time-remaining-xrm-requests")),
+        .requests_known = requests >= 0,
+        .requests_remaining = requests < 0 ? 0 : requests / WEIR_US_PER_S,
+        .execution_known = execution >= 0,
+        .execution_remaining_us = execution < 0 ? 0 : execution,
         .dop_hint = clamp_hint(weir_signal_header(headers, header_count, "x-ms-dop-hint")),
         .server_id = server_id(headers, header_count),
     };
@@ -339,7 +340,8 @@ void weir_answer_read(const struct weir_http_answer *http, int64_t fallback_us,
 
     if (verdict.class_ == WEIR_CLASS_THROTTLE) {
         read_throttle(http, &verdict);
-        read_retry_after(http, fallback_us > 0 ? fallback_us : FALLBACK_DEFAULT_US, &verdict);
+        read_retry_after(http, fallback_us > 0 ? fallback_us : -1, &verdict);
+        verdict.retry_after_fallback |= verdict.retry_after_us < 0;
     } else if (verdict.class_ == WEIR_CLASS_TRANSIENT) {
         read_retry_after(http, -1, &verdict);
     }

@@ -29,23 +29,24 @@ void weir_steady_admit(void *state, const struct weir_policy_ask *ask, int64_t n
     };
 }
 
-void weir_steady_leased(void *state, const struct weir_policy_ask *ask, uint32_t lane,
-                        int64_t now_us)
+void weir_steady_leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
 {
-    (void)ask;
-    (void)lane;
+    (void)lease;
     struct weir_steady *steady = state;
     steady->activity_us = now_us;
 }
 
-void weir_steady_answered(void *state, const struct weir_policy_answer *answer, int64_t now_us)
+void weir_steady_answered(void *state, const struct weir_policy_lease *lease,
+                          const struct weir_answer *answer, int64_t reopens_us, int64_t now_us)
 {
+    (void)lease;
+    (void)reopens_us;
     struct weir_steady *steady = state;
-    enum weir_class class_ = answer->answer->verdict.class_;
+    enum weir_class class_ = answer->verdict.class_;
     if (class_ == WEIR_CLASS_OK) {
         steady->activity_us = now_us;
         steady->successes++;
-        weir_ceiling_success(&steady->average, answer->answer->duration_us);
+        weir_ceiling_success(&steady->average, answer->duration_us);
     } else if (class_ == WEIR_CLASS_THROTTLE) {
         steady->activity_us = now_us;
         steady->throttled_us = now_us;

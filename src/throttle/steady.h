@@ -25,9 +25,9 @@ void weir_steady_init(struct weir_steady *steady, int level, enum weir_bound bou
 /* The functions of struct weir_policy, for states that are a struct weir_steady. */
 void weir_steady_admit(void *state, const struct weir_policy_ask *ask, int64_t now_us,
                        struct weir_admission *ret);
-void weir_steady_leased(void *state, const struct weir_policy_ask *ask, uint32_t lane,
-                        int64_t now_us);
-void weir_steady_answered(void *state, const struct weir_policy_answer *answer, int64_t now_us);
+void weir_steady_leased(void *state, const struct weir_policy_lease *lease, int64_t now_us);
+void weir_steady_answered(void *state, const struct weir_policy_lease *lease,
+                          const struct weir_answer *answer, int64_t reopens_us, int64_t now_us);
 void weir_steady_reset(void *state, int64_t now_us);
 uint64_t weir_steady_epoch(const void *state);
 int weir_steady_level(const void *state);

@@ -18,7 +18,6 @@ void weir_tracker_init(struct weir_tracker *tracker, uint32_t keys, int64_t buff
 {
     *tracker = (struct weir_tracker){ .buffer_us = buffer_us };
     weir_heap_init(&tracker->expiries, keys);
-    weir_heap_init(&tracker->reopenings, keys);
     tracker->expiry_us = weir_calloc(keys, sizeof(*tracker->expiry_us));
     tracker->reopening_us = weir_calloc(keys, sizeof(*tracker->reopening_us));
     for (uint32_t key = 0; key < keys; key++) {
@@ -30,7 +29,6 @@ void weir_tracker_init(struct weir_tracker *tracker, uint32_t keys, int64_t buff
 void weir_tracker_release(struct weir_tracker *tracker)
 {
     weir_heap_release(&tracker->expiries);
-    weir_heap_release(&tracker->reopenings);
     free(tracker->expiry_us);
     free(tracker->reopening_us);
     *tracker = (struct weir_tracker){ 0 };
@@ -62,10 +60,8 @@ void weir_tracker_block(struct weir_tracker *tracker, uint32_t key, int64_t retr
     }
     int64_t reopening =
         weir_time_add(expiry, tracker->buffer_us + jitter_us(retry_after_us, chance));
-    if (reopening > tracker->reopening_us[key]) {
+    if (reopening > tracker->reopening_us[key])
         tracker->reopening_us[key] = reopening;
-        weir_heap_set(&tracker->reopenings, key, reopening);
-    }
 }
 
 void weir_tracker_record(struct weir_tracker *tracker, uint32_t key, int64_t retry_after_us,
@@ -82,7 +78,6 @@ void weir_tracker_clear(struct weir_tracker *tracker, uint32_t key, int64_t now_
     tracker->expiry_us[key] = WEIR_NEVER;
     tracker->reopening_us[key] = WEIR_NEVER;
     weir_heap_remove(&tracker->expiries, key);
-    weir_heap_remove(&tracker->reopenings, key);
 }
 
 bool weir_tracker_is_throttled(const struct weir_tracker *tracker, uint32_t key, int64_t now_us)
@@ -98,6 +93,12 @@ int64_t weir_tracker_expiry_us(const struct weir_tracker *tracker, uint32_t key,
 int64_t weir_tracker_reopening_us(const struct weir_tracker *tracker, uint32_t key)
 {
     return tracker->reopening_us[key];
+}
+
+int64_t weir_tracker_clears_us(const struct weir_tracker *tracker, uint32_t key)
+{
+    int64_t expiry = tracker->expiry_us[key];
+    return expiry == WEIR_NEVER ? WEIR_NEVER : weir_time_add(expiry, tracker->buffer_us);
 }
 
 uint32_t weir_tracker_count(struct weir_tracker *tracker, int64_t now_us)
@@ -120,10 +121,4 @@ uint32_t weir_tracker_list(struct weir_tracker *tracker, int64_t now_us, uint32_
 int64_t weir_tracker_shortest_expiry_us(struct weir_tracker *tracker, int64_t now_us)
 {
     return weir_tracker_count(tracker, now_us) ? weir_heap_min(&tracker->expiries) - now_us : 0;
-}
-
-int64_t weir_tracker_next_reopening_us(struct weir_tracker *tracker, int64_t now_us)
-{
-    drop_until(&tracker->reopenings, now_us);
-    return weir_heap_min(&tracker->reopenings);
 }

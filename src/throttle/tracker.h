@@ -15,10 +15,9 @@
 #include "base/heap.h"
 
 struct weir_tracker {
-    struct weir_heap expiries;   /* throttled keys, by expiry */
-    struct weir_heap reopenings; /* closed keys, by reopening */
-    int64_t *expiry_us;          /* last expiry of each key; WEIR_NEVER: none yet */
-    int64_t *reopening_us;       /* last reopening of each key; WEIR_NEVER: none yet */
+    struct weir_heap expiries; /* throttled keys, by expiry */
+    int64_t *expiry_us;        /* last expiry of each key; WEIR_NEVER: none yet */
+    int64_t *reopening_us;     /* last reopening of each key; WEIR_NEVER: none yet */
     int64_t buffer_us;
     uint64_t total_events;
     int64_t total_backoff_us; /* what the blocks add up to, overlaps of one key counted once */
@@ -50,6 +49,9 @@ int64_t weir_tracker_expiry_us(const struct weir_tracker *tracker, uint32_t key,
 /* When the key may be leased again: in the past, or WEIR_NEVER, if it may now. */
 int64_t weir_tracker_reopening_us(const struct weir_tracker *tracker, uint32_t key);
 
+/* The same without the jitter, for answers that must not depend on chance. */
+int64_t weir_tracker_clears_us(const struct weir_tracker *tracker, uint32_t key);
+
 /* ThrottledConnectionCount. */
 uint32_t weir_tracker_count(struct weir_tracker *tracker, int64_t now_us);
 
@@ -59,8 +61,5 @@ uint32_t weir_tracker_list(struct weir_tracker *tracker, int64_t now_us, uint32_
 
 /* GetShortestExpiry: the time until the first throttled key expires; 0 if none is. */
 int64_t weir_tracker_shortest_expiry_us(struct weir_tracker *tracker, int64_t now_us);
-
-/* The next reopening of a closed key; WEIR_FOREVER if none is closed. */
-int64_t weir_tracker_next_reopening_us(struct weir_tracker *tracker, int64_t now_us);
 
 #endif

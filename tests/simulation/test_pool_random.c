@@ -8,13 +8,17 @@
  *
  * A seed that breaks an invariant is printed with the message; WEIR_SEED replays it.
  *
- * Invariants, checked at every step:
- *   - no lease is granted while in flight >= the cap of that instant
- *   - with tracking on, nothing is leased or sent on a connection before expiry + buffer of its
- * last throttle, nor on one that is set aside
- *   - every ticket is served, refused or cancelled exactly once; leases go out in the order of the
- * tickets
- *   - nobody is refused for time who has not waited for it
+ * Invariants, checked at every step against a recount of its own:
+ *   - no lease is granted while in flight >= the cap of that instant: the least of the policy's
+ * level, the ramp after a throttle, and one while the breaker is half open
+ *   - with tracking on, nothing is leased or sent before expiry + buffer of the last throttle, nor
+ * on a connection that is set aside or tripped; a lease is stale exactly if one of these happened
+ * since
+ *   - every ticket is served, refused or cancelled exactly once, with a reason that holds; leases
+ * go out in the order of the tickets
+ *   - nobody waits while an open connection has room, and the next turn is never later than the
+ * first moment at which something opens
+ *   - AcquireTimeout runs exactly while somebody waits for a slot
  *   - the statistics equal the recount
  * And after the faults have stopped, everybody is served.
  */
@@ -32,18 +36,24 @@
 
 struct known_lease {
     struct weir_lease lease;
+    uint64_t generation;
+    int64_t sent_us;
     bool sent;
 };
 
 struct known_ticket {
     uint64_t ticket;
-    int64_t since_us;
+    int64_t slot_wait_us; /* how long it has waited for a slot, not for a throttle */
+    int64_t timeout_us;
 };
 
 struct recount {
     uint32_t in_flight[CONNECTIONS_MAX];
     int64_t expiry_us[CONNECTIONS_MAX]; /* of the longest block */
     bool set_aside[CONNECTIONS_MAX];
+    uint32_t ramp[CONNECTIONS_MAX];       /* 0: none */
+    uint64_t generation[CONNECTIONS_MAX]; /* closed, tripped or set aside so often */
+    struct weir_breaker breaker[CONNECTIONS_MAX];
     uint64_t throttles_of[CONNECTIONS_MAX];
     struct known_lease leases[LEASES_MAX];
     uint32_t lease_count;
@@ -100,6 +110,52 @@ static bool tracking(void)
     return rig.options.resilience.enable_throttle_tracking;
 }
 
+static bool blind(void)
+{
+    return strcmp(rig.options.pool.selection_strategy, "ThrottleAware") != 0;
+}
+
+static uint32_t total_max(void)
+{
+    uint32_t pool = (uint32_t)rig.options.pool.max_pool_size;
+    uint32_t batches = (uint32_t)rig.options.bulk.max_parallel_batches;
+    if (!pool || (batches && batches < pool))
+        pool = batches;
+    return pool ? pool : UINT32_MAX;
+}
+
+/* --- the recount ------------------------------------------------------------------------------ */
+
+static bool is_closed(uint32_t connection)
+{
+    return tracking() && rig.now_us < weir_core_reopening_us(&rig.core, connection);
+}
+
+static bool is_tripped(uint32_t connection)
+{
+    return weir_breaker_state(&known.breaker[connection], rig.now_us) == WEIR_BREAKER_OPEN;
+}
+
+static uint32_t known_cap(uint32_t connection)
+{
+    uint32_t cap = (uint32_t)rig_rate(&rig, connection).current_parallelism;
+    if (known.ramp[connection] && known.ramp[connection] < cap)
+        cap = known.ramp[connection];
+    bool half_open =
+        weir_breaker_state(&known.breaker[connection], rig.now_us) != WEIR_BREAKER_CLOSED;
+    return half_open && cap > 1 ? 1 : cap;
+}
+
+/* Every connection in use is closed: nobody waits for a slot. */
+static bool waits_for_throttle(void)
+{
+    for (uint32_t i = 0; i < rig.core.count; i++) {
+        if (!known.set_aside[i] && !is_closed(i))
+            return false;
+    }
+    return known.lease_count < total_max();
+}
+
 /* --- checks ----------------------------------------------------------------------------------- */
 
 static void check_may_be_used(uint32_t connection)
@@ -112,16 +168,33 @@ static void check_may_be_used(uint32_t connection)
 
 static void check_lease(const struct weir_lease *lease)
 {
-    MUST(known.in_flight[lease->connection] <
-         weir_core_cap(&rig.core, lease->connection, rig.now_us));
+    MUST(known.in_flight[lease->connection] < known_cap(lease->connection));
+    MUST(!is_tripped(lease->connection));
     check_may_be_used(lease->connection);
     for (uint32_t i = 0; i < known.lease_count; i++)
         MUST(known.leases[i].lease.serial != lease->serial);
-    uint32_t total = (uint32_t)known.lease_count;
-    if (rig.options.pool.max_pool_size)
-        MUST(total < (uint32_t)rig.options.pool.max_pool_size);
-    if (rig.options.bulk.max_parallel_batches)
-        MUST(total < (uint32_t)rig.options.bulk.max_parallel_batches);
+    MUST(known.lease_count < total_max());
+}
+
+/* After a turn: whoever waits has to, and will be looked at again in time. */
+static void check_waiting(int64_t next)
+{
+    MUST(next > rig.now_us && next == weir_core_next_us(&rig.core));
+    if (!known.ticket_count)
+        return;
+    bool throttle_wait = waits_for_throttle();
+    for (uint32_t i = 0; i < rig.core.count; i++) {
+        if (known.set_aside[i])
+            continue;
+        if (is_closed(i))
+            MUST(next <= weir_core_reopening_us(&rig.core, i));
+        else if (is_tripped(i))
+            MUST(next <= known.breaker[i].until_us);
+        else if (!blind() && known.lease_count < total_max())
+            MUST(known.in_flight[i] >= known_cap(i)); /* nobody waits beside an empty slot */
+    }
+    if (!blind())
+        MUST(rig.core.slot_clock_runs == !throttle_wait);
 }
 
 static void check_statistics(void)
@@ -150,7 +223,11 @@ static void lend(const struct weir_lease *lease)
 {
     check_lease(lease);
     MUST(known.lease_count < LEASES_MAX);
-    known.leases[known.lease_count++] = (struct known_lease){ .lease = *lease };
+    known.leases[known.lease_count++] = (struct known_lease){
+        .lease = *lease,
+        .generation = known.generation[lease->connection],
+        .sent_us = rig.now_us,
+    };
     known.in_flight[lease->connection]++;
 }
 
@@ -160,18 +237,34 @@ static void forget_ticket(uint32_t at)
             (--known.ticket_count - at) * sizeof(known.tickets[0]));
 }
 
+static void check_refusal(const struct weir_grant *grant)
+{
+    int64_t tolerance = rig.options.pool.max_retry_after_tolerance_us;
+    bool all_aside = true;
+    for (uint32_t i = 0; i < rig.core.count; i++)
+        all_aside &= known.set_aside[i];
+    MUST((grant->status == WEIR_E_NO_CONNECTION) == all_aside);
+    if (grant->status == WEIR_E_SERVICE_PROTECTION) {
+        MUST(tolerance >= 0 && grant->refusal.retry_after_us > tolerance);
+        MUST(blind() || waits_for_throttle());
+    }
+}
+
 static void end_ticket(const struct weir_grant *grant)
 {
     uint32_t at = 0;
     while (at < known.ticket_count && known.tickets[at].ticket != grant->ticket)
         at++;
     MUST(at < known.ticket_count); /* known, and not ended before */
-    if (grant->status == WEIR_E_POOL_EXHAUSTED)
-        MUST(rig.now_us - known.tickets[at].since_us >= rig.options.pool.acquire_timeout_us);
-    else
+    const struct known_ticket *ticket = &known.tickets[at];
+    if (grant->status == WEIR_E_POOL_EXHAUSTED) {
+        MUST(ticket->timeout_us >= 0);
+        if (!blind())
+            MUST(ticket->slot_wait_us >= ticket->timeout_us);
+    } else {
         MUST(at == 0); /* in order */
-    if (grant->status == WEIR_E_SERVICE_PROTECTION)
-        MUST(rig.options.pool.max_retry_after_tolerance_us >= 0);
+        check_refusal(grant);
+    }
     forget_ticket(at);
     if (grant->status == WEIR_OK)
         lend(&grant->lease);
@@ -184,7 +277,7 @@ static int64_t turn(void)
         uint32_t count;
         int64_t next = weir_core_turn(&rig.core, rig.now_us, &grant, 1, &count);
         if (!count) {
-            MUST(next > rig.now_us);
+            check_waiting(next);
             return next;
         }
         end_ticket(&grant);
@@ -195,14 +288,38 @@ static void ask(void)
 {
     if (known.ticket_count == TICKETS_MAX)
         return;
+    struct weir_ask wish = { 0 };
+    int64_t timeout_us = rig.options.pool.acquire_timeout_us;
+    if (pick(4) == 0) {
+        wish.acquire_timeout_us = pick(2) ? -1 : SECONDS(1 + pick(100));
+        timeout_us = wish.acquire_timeout_us;
+    }
+    bool waits = pick(5) != 0;
     struct weir_grant grant;
-    weir_core_ask(&rig.core, NULL, rig.now_us, &grant);
+    if (waits)
+        weir_core_ask(&rig.core, &wish, rig.now_us, &grant);
+    else
+        weir_core_try(&rig.core, &wish, rig.now_us, &grant);
     if (grant.status == WEIR_OK) {
         MUST(known.ticket_count == 0); /* nobody is overtaken */
         lend(&grant.lease);
     } else if (grant.status == WEIR_E_WOULD_WAIT) {
-        known.tickets[known.ticket_count++] = (struct known_ticket){ grant.ticket, rig.now_us };
+        MUST((grant.ticket != 0) == waits);
+        if (waits)
+            known.tickets[known.ticket_count++] =
+                (struct known_ticket){ grant.ticket, 0, timeout_us };
+    } else {
+        check_refusal(&grant);
     }
+}
+
+/* Time passes; whoever waits for a slot gets older. */
+static void pass(int64_t span_us)
+{
+    bool runs = rig.core.slot_clock_runs;
+    for (uint32_t i = 0; runs && i < known.ticket_count; i++)
+        known.tickets[i].slot_wait_us += span_us;
+    rig.now_us += span_us;
 }
 
 static void forget_lease(uint32_t at)
@@ -219,12 +336,16 @@ static void begin(void)
     struct known_lease *it = &known.leases[at];
     if (it->sent)
         return;
-    if (weir_core_begin(&rig.core, &it->lease, rig.now_us) == WEIR_OK) {
-        check_may_be_used(it->lease.connection);
-        it->sent = true;
-    } else {
+    bool stale = it->generation != known.generation[it->lease.connection];
+    enum weir_status status = weir_core_begin(&rig.core, &it->lease, rig.now_us);
+    MUST(status == (stale ? WEIR_E_STALE_LEASE : WEIR_OK));
+    if (stale) {
         forget_lease(at);
+        return;
     }
+    check_may_be_used(it->lease.connection);
+    it->sent = true;
+    it->sent_us = rig.now_us;
 }
 
 static struct weir_answer random_answer(void)
@@ -237,6 +358,7 @@ static struct weir_answer random_answer(void)
         break;
     case 2:
         answer = answer_of_class(WEIR_CLASS_TRANSIENT);
+        answer.verdict.http_status = pick(2) ? 503 : 500;
         if (pick(3) == 0)
             answer.verdict.retry_after_us = SECONDS(1 + pick(30));
         break;
@@ -252,23 +374,54 @@ static struct weir_answer random_answer(void)
     return answer;
 }
 
+static void recount_breaker(const struct known_lease *it, enum weir_class class_)
+{
+    uint32_t connection = it->lease.connection;
+    if (class_ == WEIR_CLASS_THROTTLE || class_ == WEIR_CLASS_UNSENT)
+        return;
+    if (class_ != WEIR_CLASS_TRANSIENT)
+        weir_breaker_succeeded(&known.breaker[connection]);
+    else if (weir_breaker_failed(&known.breaker[connection],
+                                 &rig.options.resilience.circuit_breaker, it->sent_us, rig.now_us))
+        known.generation[connection]++;
+}
+
+/* The answer counts as the pool should have counted it; the level has moved already. */
+static void recount(const struct known_lease *it, const struct weir_verdict *verdict)
+{
+    uint32_t connection = it->lease.connection;
+    enum weir_class class_ = verdict->class_;
+    known.served += class_ != WEIR_CLASS_UNSENT;
+    known.throttles += class_ == WEIR_CLASS_THROTTLE;
+    known.throttles_of[connection] += class_ == WEIR_CLASS_THROTTLE;
+    bool current = it->generation == known.generation[connection];
+    bool blocks = class_ == WEIR_CLASS_THROTTLE ||
+                  (class_ == WEIR_CLASS_TRANSIENT && verdict->http_status == 503 &&
+                   verdict->retry_after_us > 0);
+    if (blocks && rig.now_us + verdict->retry_after_us > known.expiry_us[connection])
+        known.expiry_us[connection] = rig.now_us + verdict->retry_after_us;
+    if (blocks && tracking()) {
+        known.ramp[connection] = 1;
+        known.generation[connection]++;
+    }
+    recount_breaker(it, class_);
+    bool opens = class_ == WEIR_CLASS_OK || class_ == WEIR_CLASS_RACE ||
+                 class_ == WEIR_CLASS_TOO_BIG || class_ == WEIR_CLASS_BAD_ROWS ||
+                 class_ == WEIR_CLASS_PRIVILEGE;
+    if (opens && current && known.ramp[connection]) {
+        known.ramp[connection] *= 2;
+        if (known.ramp[connection] >= (uint32_t)rig_rate(&rig, connection).current_parallelism)
+            known.ramp[connection] = 0;
+    }
+}
+
 static void settle(uint32_t at, struct weir_answer answer)
 {
-    struct weir_lease lease = known.leases[at].lease;
-    enum weir_class class_ = answer.verdict.class_;
-    MUST(weir_core_settle(&rig.core, &lease, &answer, rig.now_us) == WEIR_OK);
+    struct known_lease it = known.leases[at];
+    MUST(weir_core_settle(&rig.core, &it.lease, &answer, rig.now_us) == WEIR_OK);
+    MUST(weir_core_settle(&rig.core, &it.lease, &answer, rig.now_us) == WEIR_E_STALE_LEASE);
     forget_lease(at);
-    if (class_ != WEIR_CLASS_UNSENT)
-        known.served++;
-    if (class_ == WEIR_CLASS_THROTTLE) {
-        known.throttles++;
-        known.throttles_of[lease.connection]++;
-    }
-    bool blocks = class_ == WEIR_CLASS_THROTTLE ||
-                  (class_ == WEIR_CLASS_TRANSIENT && answer.verdict.retry_after_us > 0);
-    int64_t expiry = rig.now_us + answer.verdict.retry_after_us;
-    if (blocks && expiry > known.expiry_us[lease.connection])
-        known.expiry_us[lease.connection] = expiry;
+    recount(&it, &answer.verdict);
 }
 
 static void change_connection(void)
@@ -280,11 +433,13 @@ static void change_connection(void)
         break;
     case 1:
         weir_core_set_aside(&rig.core, connection, rig.now_us);
+        known.generation[connection] += !known.set_aside[connection];
         known.set_aside[connection] = true;
         break;
     case 2:
         weir_core_restore(&rig.core, connection, rig.now_us);
         known.set_aside[connection] = false;
+        known.breaker[connection] = (struct weir_breaker){ 0 };
         break;
     case 3:
         weir_core_clear_throttle(&rig.core, connection, rig.now_us);
@@ -316,7 +471,7 @@ static void step(void)
         cancel();
         break;
     case 2:
-        rig.now_us += SECONDS(pick(90));
+        pass(SECONDS(pick(90)));
         break;
     case 3:
     case 4:
@@ -330,12 +485,16 @@ static void step(void)
         begin();
         break;
     default:
-        rig.now_us += (int64_t)pick(2000000);
+        pass((int64_t)pick(2000000));
         if (known.lease_count)
             settle(pick(known.lease_count), random_answer());
         break;
     }
-    turn();
+    int64_t next = turn();
+    if (next != WEIR_FOREVER && pick(6) == 0) { /* to the very moment */
+        pass(next - rig.now_us);
+        turn();
+    }
     check_statistics();
 }
 
@@ -345,16 +504,17 @@ static void heal(void)
     for (uint32_t i = 0; i < rig.core.count; i++) {
         weir_core_restore(&rig.core, i, rig.now_us);
         known.set_aside[i] = false;
+        known.breaker[i] = (struct weir_breaker){ 0 };
     }
     int64_t begun_us = rig.now_us;
     int64_t next = turn();
     while (known.ticket_count || known.lease_count) {
         if (known.lease_count) {
-            rig.now_us += MS(200);
+            pass(MS(200));
             settle(0, answer_ok(MS(200)));
         } else {
             MUST(next != WEIR_FOREVER);
-            rig.now_us = next;
+            pass(next - rig.now_us);
         }
         next = turn();
         check_statistics();

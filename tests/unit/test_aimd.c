@@ -33,18 +33,15 @@ static int lease(int64_t now_us)
     struct weir_admission admission;
     aimd->admit(state, &policy_ask, now_us, &admission);
     ck_assert(admission.ok);
-    aimd->leased(state, &policy_ask, 0, now_us);
+    struct weir_policy_lease policy_lease = { .leased_us = now_us };
+    aimd->leased(state, &policy_lease, now_us);
     return aimd->level(state);
 }
 
 static void tell(struct weir_answer answer, uint64_t epoch, int64_t now_us)
 {
-    struct weir_policy_answer policy_answer = {
-        .answer = &answer,
-        .epoch = epoch,
-        .reopens_us = reopens_us,
-    };
-    aimd->answered(state, &policy_answer, now_us);
+    struct weir_policy_lease policy_lease = { .epoch = epoch };
+    aimd->answered(state, &policy_lease, &answer, reopens_us, now_us);
 }
 
 static void ok_for(int64_t duration_us, int count, int64_t now_us)
@@ -493,6 +490,88 @@ START_TEST(c6_a_stale_last_known_good_is_stamped_anew)
 }
 END_TEST
 
+START_TEST(c1_a_lease_is_activity)
+{
+    setup_max(52);
+    lease(T0);
+    int64_t now = climb_to(40, T0);
+    ck_assert_int_eq(lease(now + MINUTES(4)), 40);
+    ck_assert_int_eq(lease(now + MINUTES(8)), 40); /* four minutes after the last lease */
+}
+END_TEST
+
+START_TEST(c1_a_block_that_is_no_throttle_is_not_idleness_either_and_the_longest_counts)
+{
+    setup_max(52);
+    lease(T0);
+    int64_t now = climb_to(40, T0);
+    reopens_us = now + MINUTES(10);
+    tell(answer_of_class(WEIR_CLASS_TRANSIENT), aimd->epoch(state), now);
+    reopens_us = now + MINUTES(1); /* an answer from elsewhere, of a shorter block */
+    tell(answer_of_class(WEIR_CLASS_TRANSIENT), aimd->epoch(state), now);
+    ck_assert_int_eq(lease(now + MINUTES(15)), 40);
+}
+END_TEST
+
+START_TEST(a_full_connection_says_when_idleness_will_make_room)
+{
+    setup_max(52);
+    lease(T0);
+    throttle(SECONDS(5), T0); /* 13 */
+    struct weir_ask ask = { 0 };
+    struct weir_policy_ask full = { .ask = &ask, .in_flight = 13 };
+    struct weir_admission admission;
+    aimd->admit(state, &full, T0 + SECONDS(1), &admission);
+    ck_assert(!admission.ok && !admission.paced);
+    ck_assert(admission.not_before_us == T0 + MINUTES(5) + 1);
+    aimd->admit(state, &full, admission.not_before_us, &admission);
+    ck_assert(admission.ok);
+}
+END_TEST
+
+START_TEST(the_first_hint_after_a_cut_raises_only_max)
+{
+    weir_options_defaults(&options);
+    reopens_us = WEIR_NEVER;
+    aimd->init(state, &options.adaptive_rate);
+    ck_assert_int_eq(lease(T0), 2);
+    throttle(SECONDS(5), T0);
+    aimd->hint(state, 52, T0 + SECONDS(1));
+    ck_assert_int_eq(aimd->level(state), 1);
+    ck_assert_int_eq(snapshot(T0).max_parallelism, 52);
+}
+END_TEST
+
+START_TEST(c3_successes_from_before_a_decrease_still_move_the_average)
+{
+    setup_max(52);
+    lease(T0);
+    uint64_t before = aimd->epoch(state);
+    throttle(SECONDS(5), T0);
+    tell(answer_ok(SECONDS(10)), before, T0 + SECONDS(1));
+    ck_assert(snapshot(T0).average_batch_ms == 10000.0);
+    ck_assert(snapshot(T0).last_activity_time_us == T0 + SECONDS(1));
+}
+END_TEST
+
+START_TEST(c10_of_two_throttle_ceilings_the_later_end_counts)
+{
+    setup_max(52);
+    options.adaptive_rate.slow_batch_threshold_ms = 0; /* every batch is slow */
+    options.adaptive_rate.execution_time_ceiling_factor = 10000;
+    lease(T0);
+    int64_t now = climb_to(40, T0);
+    throttle(SECONDS(60), now); /* until now + 6 min */
+    int first = snapshot(now).throttle_ceiling;
+    throttle(SECONDS(300), now + 1); /* smaller, and until 10 min after */
+    int second = snapshot(now + 1).throttle_ceiling;
+    ck_assert_int_lt(second, first);
+    ck_assert_int_eq(snapshot(now + MINUTES(9)).throttle_ceiling, second);
+    throttle(SECONDS(5), now + 2); /* its end is earlier: nothing changes */
+    ck_assert_int_gt(snapshot(now + MINUTES(9)).throttle_ceiling, 0);
+}
+END_TEST
+
 START_TEST(c10_the_throttle_ceiling_by_retry_after)
 {
     const struct {
@@ -567,6 +646,12 @@ int main(void)
     suite_add(&s, c3_successes_sent_before_the_last_decrease_do_not_count_towards_the_next_rise);
     suite_add(&s, c5_the_start_rounds_down_safely_and_max_wins_over_min);
     suite_add(&s, c6_a_stale_last_known_good_is_stamped_anew);
+    suite_add(&s, c1_a_lease_is_activity);
+    suite_add(&s, c1_a_block_that_is_no_throttle_is_not_idleness_either_and_the_longest_counts);
+    suite_add(&s, a_full_connection_says_when_idleness_will_make_room);
+    suite_add(&s, the_first_hint_after_a_cut_raises_only_max);
+    suite_add(&s, c3_successes_from_before_a_decrease_still_move_the_average);
+    suite_add(&s, c10_of_two_throttle_ceilings_the_later_end_counts);
     suite_add(&s, c10_the_throttle_ceiling_by_retry_after);
     suite_add(&s, c10_the_throttle_ceiling_applies_only_to_slow_batches_and_the_smaller_one_stands);
     return suite_run(&s);

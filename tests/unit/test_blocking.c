@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The blocking, thread-safe face of the pool; run under ThreadSanitizer too. */
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -84,17 +86,16 @@ static void *hammer(void *argument)
             atomic_fetch_add(it->violations, 1);
             return NULL;
         }
+        struct weir_answer answer = random_answer(&rng);
+        if (weir_pool_begin(it->pool, &lease, &err) != WEIR_OK)
+            continue; /* given back unsent: throttled or set aside since the grant */
         if (atomic_fetch_add(&it->in_flight[lease.connection], 1) >= 2)
             atomic_fetch_add(it->violations, 1);
-        struct weir_answer answer = random_answer(&rng);
-        bool sent = weir_pool_begin(it->pool, &lease, &err) == WEIR_OK;
-        atomic_fetch_sub(&it->in_flight[lease.connection], 1);
-        if (!sent)
-            continue; /* given back unsent: throttled between acquire and begin */
         if (answer.verdict.class_ == WEIR_CLASS_THROTTLE)
             atomic_fetch_add(it->throttles, 1);
         if (answer.verdict.class_ != WEIR_CLASS_UNSENT)
             atomic_fetch_add(it->served, 1);
+        atomic_fetch_sub(&it->in_flight[lease.connection], 1);
         if (weir_pool_release(it->pool, &lease, &answer) != WEIR_OK)
             atomic_fetch_add(it->violations, 1);
         struct weir_pool_stats stats;
@@ -104,10 +105,19 @@ static void *hammer(void *argument)
     return NULL;
 }
 
+static void count_record(void *ctx, const struct weir_log_record *record)
+{
+    char line[512];
+    weir_log_format_json(record, line, sizeof(line));
+    atomic_fetch_add((atomic_ulong *)ctx, 1);
+}
+
 START_TEST(eight_threads_hammer_the_pool_without_a_race_a_lost_wake_up_or_starvation)
 {
     setup();
-    struct weir_pool *pool = make_pool(3, 2, NULL);
+    atomic_ulong records = 0;
+    struct weir_log_sink sink = { WEIR_LOG_TRACE, count_record, &records };
+    struct weir_pool *pool = make_pool(3, 2, &sink);
     atomic_uint in_flight[3] = { 0 };
     atomic_uint violations = 0;
     atomic_ulong throttles = 0;
@@ -133,6 +143,7 @@ START_TEST(eight_threads_hammer_the_pool_without_a_race_a_lost_wake_up_or_starva
     struct weir_pool_stats stats;
     weir_pool_stats(pool, &stats);
     ck_assert_uint_eq(atomic_load(&violations), 0);
+    ck_assert_uint_ge(atomic_load(&records), atomic_load(&throttles));
     ck_assert_uint_eq(stats.active_leases, 0);
     ck_assert_uint_eq(stats.waiters, 0);
     ck_assert_uint_eq(stats.total_throttle_events, atomic_load(&throttles));
@@ -321,6 +332,142 @@ START_TEST(a_stale_lease_says_so_and_has_been_given_back)
 }
 END_TEST
 
+/* --- nobody waits for the timekeeper's timer ---------------------------------------------------
+ */
+
+static uint32_t waiters(struct weir_pool *pool)
+{
+    struct weir_pool_stats stats;
+    weir_pool_stats(pool, &stats);
+    return stats.waiters;
+}
+
+/* After each call that makes room (or makes waiting senseless) the waiter has been served when the
+ * call returns, not at the next tick of a timer. */
+START_TEST(whatever_makes_room_serves_the_waiter_before_it_returns)
+{
+    for (int what = 0; what < 7; what++) {
+        setup();
+        struct weir_pool *pool = make_pool(2, 1, NULL);
+        struct weir_lease a = acquire(pool);
+        struct weir_lease b = acquire(pool);
+        if (what == 1 || what == 2)
+            weir_pool_set_aside(pool, b.connection_name);
+        if (what == 3)
+            release(pool, a, answer_throttle(MINUTES(5)));
+        struct wait wait = { .pool = pool, .ask = { .cancel_tag = 5 } };
+        pthread_t thread;
+        pthread_create(&thread, NULL, wait_for_lease, &wait);
+        until_waiting(pool, 1);
+        struct weir_answer ok = answer_ok(1);
+        struct weir_error err;
+        if (what == 0) {
+            weir_pool_release(pool, &a, &ok);
+        } else if (what == 1) { /* stale: set aside since the grant, so it goes back unsent */
+            weir_pool_restore(pool, b.connection_name);
+            ck_assert_uint_eq(waiters(pool), 1);
+            ck_assert_int_eq(weir_pool_begin(pool, &b, &err), WEIR_E_STALE_LEASE);
+        } else if (what == 2) {
+            weir_pool_set_aside(pool, a.connection_name); /* nobody is left */
+        } else if (what == 3) {
+            weir_pool_clear_throttle(pool, a.connection_name);
+        } else if (what == 4) {
+            weir_pool_cancel(pool, 5);
+        } else if (what == 5) {
+            weir_pool_shutdown(pool);
+        } else {
+            weir_pool_release(pool, &b, &ok);
+        }
+        ck_assert_msg(waiters(pool) == 0, "call %d", what);
+        pthread_join(thread, NULL);
+        const enum weir_status expected[] = { WEIR_OK, WEIR_OK,          WEIR_E_NO_CONNECTION,
+                                              WEIR_OK, WEIR_E_CANCELLED, WEIR_E_SHUTDOWN,
+                                              WEIR_OK };
+        ck_assert_int_eq(wait.status, expected[what]);
+        weir_pool_free(pool);
+    }
+}
+END_TEST
+
+START_TEST(a_hint_serves_the_waiter_before_it_returns)
+{
+    setup();
+    struct weir_pool *pool = NULL;
+    options.connections = connections;
+    options.connection_count = 1;
+    options.adaptive_rate.policy = "Dop";
+    ck_assert_int_eq(weir_pool_new(&options, NULL, &pool, NULL), WEIR_OK);
+    for (int i = 0; i < 4; i++)
+        acquire(pool);
+    struct wait wait = { .pool = pool };
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_for_lease, &wait);
+    until_waiting(pool, 1);
+    ck_assert_int_eq(weir_pool_hint(pool, "AppUser1", 5), WEIR_OK);
+    ck_assert_uint_eq(waiters(pool), 0);
+    pthread_join(thread, NULL);
+    weir_pool_free(pool);
+}
+END_TEST
+
+/* --- the sink ----------------------------------------------------------------------------------
+ */
+
+struct gate {
+    struct weir_pool *pool;
+    sem_t entered;
+    sem_t go_on;
+};
+
+static void stop_at_reopening(void *ctx, const struct weir_log_record *record)
+{
+    struct gate *gate = ctx;
+    struct weir_pool_stats stats;
+    weir_pool_stats(gate->pool, &stats); /* would lock up if the sink were called under the lock */
+    if (strcmp(record->event, "reopened") != 0)
+        return;
+    sem_post(&gate->entered);
+    sem_wait(&gate->go_on);
+    ck_assert_str_eq(record->fields[0].text, "AppUser1"); /* the pool's memory */
+}
+
+static atomic_bool freed;
+
+static void *free_pool(void *argument)
+{
+    weir_pool_free(argument);
+    atomic_store(&freed, true);
+    return NULL;
+}
+
+START_TEST(free_waits_for_a_waiter_that_is_still_writing_to_the_log)
+{
+    setup();
+    struct gate gate = { 0 };
+    sem_init(&gate.entered, 0, 0);
+    sem_init(&gate.go_on, 0, 0);
+    struct weir_log_sink sink = { WEIR_LOG_DEBUG, stop_at_reopening, &gate };
+    struct weir_pool *pool = make_pool(1, 2, &sink);
+    gate.pool = pool;
+    release(pool, acquire(pool), answer_throttle(MS(20)));
+    struct wait wait = { .pool = pool };
+    pthread_t waiter;
+    pthread_create(&waiter, NULL, wait_for_lease, &wait);
+    sem_wait(&gate.entered);
+    pthread_t freeing;
+    pthread_create(&freeing, NULL, free_pool, pool);
+    for (int i = 0; i < 20000; i++) {
+        sched_yield();
+        must(!atomic_load(&freed));
+    }
+    sem_post(&gate.go_on);
+    pthread_join(waiter, NULL);
+    pthread_join(freeing, NULL);
+    ck_assert_int_eq(wait.status, WEIR_OK);
+    ck_assert(atomic_load(&freed));
+}
+END_TEST
+
 /* --- the log ---------------------------------------------------------------------------------- */
 
 struct lines {
@@ -415,6 +562,9 @@ int main(void)
     suite_add(&s, a_throttle_is_waited_for_and_a_wait_beyond_the_tolerance_is_refused);
     suite_add(&s, names_that_nobody_has_are_not_found);
     suite_add(&s, a_stale_lease_says_so_and_has_been_given_back);
+    suite_add(&s, whatever_makes_room_serves_the_waiter_before_it_returns);
+    suite_add(&s, a_hint_serves_the_waiter_before_it_returns);
+    suite_add(&s, free_waits_for_a_waiter_that_is_still_writing_to_the_log);
     suite_add(&s, every_step_of_a_throttle_is_logged_with_its_fields);
     suite_add(&s, a_sink_gets_only_the_levels_that_it_wants);
     suite_add(&s, a_change_of_level_is_logged_at_debug);

@@ -125,6 +125,11 @@ static bool exceeds(const struct account *account, int64_t now_us, int64_t x, in
 static bool fits(const struct account *account, int64_t now_us, int64_t last_us, int64_t window,
                  int64_t limit)
 {
+    int64_t most = account->sum; /* if nothing left the window meanwhile */
+    for (uint32_t i = 0; i < account->flying_count; i++)
+        most += overlap(&account->bookings[account->flying[i]], now_us, last_us);
+    if (most <= limit)
+        return true;
     if (exceeds(account, now_us, last_us, window, limit))
         return false;
     for (uint32_t i = 0; i < account->flying_count; i++) {

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who calls: the application users app1 … appN, what each may do, and the reference rows that stand
+ * for them. A scenario may take rights away:
+ *
+ *     "users": [{ "name": "app2", "privileges": { "account": "none" | "read" | "write" | "all" },
+ *                 "read": "own" | "all" }]
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "sim/service/api_internal.h"
+
+#define CREATED_US INT64_C(1704067200000000) /* 2024-01-01: as old as the environment */
+
+static enum weir_status wrong(const char *file, uint32_t number, const char *key,
+                              struct weir_str value, const char *allowed, struct weir_error *err)
+{
+    int shown = (int)(value.len < 60 ? value.len : 60);
+    return weir_fail(err, WEIR_E_INVALID, "%s: users[%u].%s is \"%.*s\", allowed is %s", file,
+                     number, key, shown, value.ptr ? value.ptr : "", allowed);
+}
+
+static bool read_right(const struct weir_json_node *node, enum sim_right *ret)
+{
+    static const char *const words[] = { "none", "read", "write", "all" };
+    for (uint32_t i = 0; i < 4; i++) {
+        if (node->type == WEIR_JSON_STRING && weir_str_equal(node->text, weir_str_from(words[i]))) {
+            *ret = (enum sim_right)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum weir_status read_privileges(const struct sim_api *api, struct sim_user *user,
+                                        const struct weir_json_node *object, const char *file,
+                                        uint32_t number, struct weir_error *err)
+{
+    if (object->type != WEIR_JSON_OBJECT)
+        return wrong(file, number, "privileges", weir_str_from("..."), "an object", err);
+    for (const struct weir_json_node *node = object->first; node; node = node->next) {
+        const struct sim_table *table = sim_schema_table(&api->schema, node->key);
+        if (!table)
+            return wrong(file, number, "privileges", node->key, "the name of a table", err);
+        if (!read_right(node, &user->rights[table->place]))
+            return wrong(file, number, table->name, node->text, "one of none read write all", err);
+    }
+    return WEIR_OK;
+}
+
+static struct sim_user *find_user(struct sim_api *api, const struct weir_json_node *node)
+{
+    for (uint32_t i = 0; node && node->type == WEIR_JSON_STRING && i < api->user_count; i++) {
+        if (weir_str_equal(node->text, weir_str_from(api->users[i].name)))
+            return &api->users[i];
+    }
+    return NULL;
+}
+
+static enum weir_status read_user(struct sim_api *api, const struct weir_json_node *object,
+                                  const char *file, uint32_t number, struct weir_error *err)
+{
+    const struct weir_json_node *name = weir_json_find(object, "name");
+    struct sim_user *user = find_user(api, name);
+    if (!user)
+        return wrong(file, number, "name", name ? name->text : weir_str("", 0),
+                     "the name of a user, app1 and so on", err);
+    for (const struct weir_json_node *node = object->first; node; node = node->next) {
+        if (weir_str_equal(node->key, weir_str_from("privileges"))) {
+            enum weir_status status = read_privileges(api, user, node, file, number, err);
+            if (status != WEIR_OK)
+                return status;
+        } else if (weir_str_equal(node->key, weir_str_from("read"))) {
+            user->reads_own = weir_str_equal(node->text, weir_str_from("own"));
+            if (!user->reads_own && !weir_str_equal(node->text, weir_str_from("all")))
+                return wrong(file, number, "read", node->text, "one of own all", err);
+        } else if (node != name) {
+            return weir_fail(err, WEIR_E_INVALID, "%s: users[%u] has an unknown key \"%.*s\"", file,
+                             number, (int)node->key.len, node->key.ptr);
+        }
+    }
+    return WEIR_OK;
+}
+
+enum weir_status sim_api_read_users(struct sim_api *api, const struct weir_json *scenario,
+                                    const char *file, struct weir_error *err)
+{
+    const struct weir_json_node *users =
+        scenario ? weir_json_find(weir_json_root(scenario), "users") : NULL;
+    uint32_t number = 0;
+    if (!users)
+        return WEIR_OK;
+    if (users->type != WEIR_JSON_ARRAY)
+        return weir_fail(err, WEIR_E_INVALID, "%s: users is %s, allowed is an array", file,
+                         weir_json_type_name(users->type));
+    for (const struct weir_json_node *node = users->first; node; node = node->next) {
+        enum weir_status status = read_user(api, node, file, number++, err);
+        if (status != WEIR_OK)
+            return status;
+    }
+    return WEIR_OK;
+}
+
+/* Reference rows. */
+
+struct reference {
+    struct sim_api *api;
+    const struct sim_table *table;
+    struct sim_value values[SIM_COLUMNS_MAX];
+};
+
+/* False: there is no such table; a scenario may have replaced it. */
+static bool begin(struct reference *row, struct sim_api *api, const char *table, struct sim_guid id)
+{
+    memset(row->values, 0, sizeof(row->values));
+    row->api = api;
+    row->table = sim_schema_table(&api->schema, weir_str_from(table));
+    if (!row->table)
+        return false;
+    row->values[row->table->id] = (struct sim_value){ .kind = SIM_ID, .id = id };
+    return true;
+}
+
+static void set(struct reference *row, const char *name, struct sim_value value)
+{
+    uint32_t column = sim_table_column(row->table, weir_str_from(name));
+    if (column != SIM_NO_COLUMN)
+        row->values[column] = value;
+}
+
+static void set_text(struct reference *row, const char *name, const char *text)
+{
+    set(row, name, (struct sim_value){ .kind = SIM_TEXT, .text = weir_str_from(text) });
+}
+
+static void set_id(struct reference *row, const char *name, struct sim_guid id)
+{
+    set(row, name, (struct sim_value){ .kind = SIM_ID, .id = id });
+}
+
+static void set_number(struct reference *row, const char *name, int64_t number)
+{
+    set(row, name, (struct sim_value){ .kind = SIM_NUMBER, .number = number });
+}
+
+static void finish(struct reference *row)
+{
+    set_number(row, "createdon", CREATED_US);
+    set_number(row, "modifiedon", CREATED_US);
+    sim_store_insert(&row->api->stores[row->table->place],
+                     sim_row_new(row->table, ++row->api->row_version, row->values));
+}
+
+static void add_user(struct sim_api *api, uint32_t number)
+{
+    struct reference row;
+    const struct sim_user *user = &api->users[number];
+    char mail[64];
+    if (!begin(&row, api, "systemuser", user->id))
+        return;
+    snprintf(mail, sizeof(mail), "%s@contoso.example", user->name);
+    set_text(&row, "fullname", user->name);
+    set_text(&row, "domainname", mail);
+    set_text(&row, "internalemailaddress", mail);
+    set_id(&row, "applicationid", sim_guid_of("applicationid", number));
+    set_id(&row, "azureactivedirectoryobjectid", sim_guid_of("objectid", number));
+    set_number(&row, "isdisabled", 0);
+    set_id(&row, "businessunitid", api->business_unit);
+    finish(&row);
+}
+
+void sim_api_add_reference_rows(struct sim_api *api)
+{
+    struct reference row;
+    if (begin(&row, api, "businessunit", api->business_unit)) {
+        set_text(&row, "name", "contoso");
+        finish(&row);
+    }
+    if (begin(&row, api, "team", sim_guid_of("team", 0))) {
+        set_text(&row, "name", "contoso");
+        set_id(&row, "businessunitid", api->business_unit);
+        finish(&row);
+    }
+    if (begin(&row, api, "transactioncurrency", sim_guid_of("transactioncurrency", 0))) {
+        set_text(&row, "currencyname", "US Dollar");
+        set_text(&row, "isocurrencycode", "USD");
+        set_text(&row, "currencysymbol", "$");
+        set_number(&row, "exchangerate", INT64_C(10000000000));
+        finish(&row);
+    }
+    for (uint32_t i = 0; i < api->user_count; i++)
+        add_user(api, i);
+}

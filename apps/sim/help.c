@@ -25,6 +25,7 @@ const char sim_help[] =
     "  --seed N               of all chance (1)\n"
     "  --connections-max N    open connections (10240)\n"
     "  --tls                  HTTPS; --tls-dir DIR: where its certificate authority lives\n"
+    "  --certificate appN=FILE  a certificate (PEM) that the user may log in with\n"
     "  --log-level L          error, warning, info, debug or trace (warning)\n"
     "  --print-config         print an appsettings.json for these flags and exit\n"
     "  --help, --version\n"

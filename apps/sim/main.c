@@ -144,7 +144,9 @@ static int serve(struct program *program, const struct weir_log_sink *log)
         return complain(&err, EXIT_FAILURE);
     set_url(program, port);
     program->options.world.base_url = program->url;
-    if (sim_world_new(&program->options.world, &program->world, &err) != WEIR_OK) {
+    if (sim_world_new(&program->options.world, &program->world, &err) != WEIR_OK ||
+        sim_certificates_load(sim_world_tokens(program->world), program->options.certificates,
+                              program->options.certificate_count, &err) != WEIR_OK) {
         close(shell.listen_fd);
         return complain(&err, EXIT_USAGE);
     }

@@ -29,6 +29,7 @@ enum flag_type {
     FLAG_SECONDS, /* int64_t, microseconds */
     FLAG_SERVICE_TIME,
     FLAG_SEED, /* uint64_t */
+    FLAG_CERTIFICATE,
     FLAG_WORD, /* an enum, whose values are the places in `words` */
 };
 
@@ -72,6 +73,7 @@ static const struct flag flags[] = {
     { "--connections-max", FLAG_INTEGER, AT(connections_max), 1, 100000, NULL },
     { "--tls", FLAG_SWITCH, AT(tls), 0, 0, NULL },
     { "--tls-dir", FLAG_TEXT, AT(tls_dir), 0, 0, NULL },
+    { "--certificate", FLAG_CERTIFICATE, 0, 0, 0, NULL },
     { "--log-level", FLAG_WORD, AT(log_level), 0, 0, level_words },
     { "--print-config", FLAG_WISH, AT(wish), SIM_WISH_PRINT_CONFIG, 0, NULL },
     { "--help", FLAG_WISH, AT(wish), SIM_WISH_HELP, 0, NULL },
@@ -105,6 +107,10 @@ static void describe(char *text, size_t size, const struct flag *flag)
     size_t len = 0;
     if (flag->type == FLAG_TEXT) {
         snprintf(text, size, "a path");
+        return;
+    }
+    if (flag->type == FLAG_CERTIFICATE) {
+        snprintf(text, size, "appN=FILE, at most %d times", SIM_CERTIFICATES_MAX);
         return;
     }
     if (!flag->words) {
@@ -223,6 +229,14 @@ static bool read_number(const struct argument *argument, void *at)
     return true;
 }
 
+static bool add_certificate(struct sim_options *options, const char *text)
+{
+    if (!sim_certificates_well_formed(text) || options->certificate_count == SIM_CERTIFICATES_MAX)
+        return false;
+    options->certificates[options->certificate_count++] = text;
+    return true;
+}
+
 static bool apply(struct sim_options *options, const struct argument *argument)
 {
     const struct flag *flag = argument->flag;
@@ -247,6 +261,8 @@ static bool apply(struct sim_options *options, const struct argument *argument)
         return true;
     case FLAG_SERVICE_TIME:
         return read_service_time(options, argument);
+    case FLAG_CERTIFICATE:
+        return add_certificate(options, argument->value);
     default:
         return read_number(argument, at);
     }

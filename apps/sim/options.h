@@ -6,6 +6,7 @@
 #define SIM_OPTIONS_H
 
 #include "base/json.h"
+#include "sim/certificates.h"
 #include "sim/service/service.h"
 #include "weir/log.h"
 
@@ -23,7 +24,9 @@ struct sim_options {
     int64_t port;
     int64_t connections_max;
     bool tls;
-    const char *tls_dir; /* NULL: the default */
+    const char *tls_dir;                            /* NULL: the default */
+    const char *certificates[SIM_CERTIFICATES_MAX]; /* "app1=known.pem" */
+    size_t certificate_count;
     enum weir_log_level log_level;
     const char *scenario_file;      /* NULL: none */
     struct sim_world_options world; /* without base_url */

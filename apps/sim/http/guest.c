@@ -145,7 +145,8 @@ enum MHD_Result sim_guest_queue_answer(struct sim_guest *guest)
         MHD_create_response_from_buffer(answer->body.len, answer->body.ptr, MHD_RESPMEM_PERSISTENT);
     if (!response)
         return MHD_NO;
-    if (answer->headers.len && !add_block(response, answer->headers.ptr, answer->headers.len))
+    if (answer->headers.ptr && answer->headers.len &&
+        !add_block(response, answer->headers.ptr, answer->headers.len))
         add_each(response, answer->headers.ptr, answer->headers.len);
     enum MHD_Result result =
         MHD_queue_response(guest->connection, (unsigned)answer->status, response);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "sim/service/api.h"
+#include "sim/service/filter.h"
 #include "support/suite.h"
 
 #define ROOT "/api/data/v9.2/"
@@ -539,15 +540,22 @@ START_TEST(nesting_and_length_of_a_filter_have_an_end)
 {
     struct weir_buf address;
     weir_buf_init(&address, 1 << 20);
-    weir_buf_add_text(&address, "accounts?$filter=");
-    for (int i = 0; i < 5000; i++)
-        weir_buf_add_char(&address, '(');
-    get(weir_buf_text(&address));
-    ck_assert_int_eq(answer.status, 400);
+    for (uint32_t extra = 0; extra < 2; extra++) {
+        weir_buf_reset(&address);
+        weir_buf_add_text(&address, "accounts?$filter=");
+        /* The condition itself is a level, too. */
+        for (uint32_t i = 1; i < SIM_FILTER_DEPTH_MAX + extra; i++)
+            weir_buf_add_char(&address, '(');
+        weir_buf_add_text(&address, "revenue eq 1");
+        for (uint32_t i = 1; i < SIM_FILTER_DEPTH_MAX + extra; i++)
+            weir_buf_add_char(&address, ')');
+        get(weir_buf_text(&address));
+        ck_assert_int_eq(answer.status, extra ? 400 : 200);
+    }
     for (uint32_t extra = 0; extra < 2; extra++) {
         weir_buf_reset(&address);
         weir_buf_add_text(&address, "accounts?$filter=revenue eq 1");
-        for (uint32_t i = 1; i < 500 + extra; i++)
+        for (uint32_t i = 1; i < SIM_FILTER_CONDITIONS_MAX + extra; i++)
             weir_buf_add_text(&address, " or revenue eq 1");
         get(weir_buf_text(&address));
         ck_assert_int_eq(answer.status, extra ? 400 : 200);

@@ -360,6 +360,35 @@ static char *repeat(const char *before, const char *text, uint32_t count, const 
     return weir_buf_take(&buf);
 }
 
+START_TEST(messages_stay_utf8_wherever_they_are_cut)
+{
+    struct web web = web_new(NULL);
+    static const char *const frames[][2] = {
+        { "{\"", "\":1}" },
+        { "{\"", "@odata.bind\":1}" },
+        { "{\"parentaccountid@odata.bind\":\"", "\"}" },
+        { "{\"revenue\":\"", "\"}" },
+        { "{\"lastonholdtime\":\"", "\"}" },
+        { "{\"@odata.type\":\"", "\"}" },
+    };
+    for (size_t i = 0; i < COUNT(frames); i++) {
+        for (int shift = 0; shift < 3; shift++) {
+            char before[128];
+            struct weir_json *json;
+            snprintf(before, sizeof(before), "%s%.*s", frames[i][0], shift, "xxx");
+            char *body = repeat(before, "\xe2\x82\xac", 1000, frames[i][1]);
+            ck_assert_int_eq(web_send(&web, "POST accounts", NULL, body), 400);
+            ck_assert_msg(weir_json_parse(weir_str(web_body(&web), web.answer.body.len), &json,
+                                          NULL) == WEIR_OK,
+                          "%zu: %s", i, web_body(&web));
+            weir_json_free(json);
+            free(body);
+        }
+    }
+    web_free(&web);
+}
+END_TEST
+
 START_TEST(hostile_bodies_are_refused_and_survived)
 {
     struct web web = web_new(NULL);
@@ -413,6 +442,7 @@ int main(void)
     suite_add(&s, duplicates_are_reported_as_the_switches_say);
     suite_add(&s, a_row_that_meets_a_duplicate_has_run_its_plugins);
     suite_add(&s, a_row_can_be_made_bad_on_purpose);
+    suite_add(&s, messages_stay_utf8_wherever_they_are_cut);
     suite_add(&s, hostile_bodies_are_refused_and_survived);
     return suite_run(&s);
 }

@@ -169,8 +169,8 @@ struct sim_budget sim_scenario_budget(const struct sim_scenario *scenario, int64
 
 /*
  * Read a scenario from JSON with comments and trailing commas; `file` names it in messages. The
- * top-level keys `tables` and `faults` belong to weir-sim and are passed over. WEIR_E_INVALID with
- * file, key, value and what is allowed. In scenario_read.c.
+ * top-level keys `tables`, `users` and `faults` belong to weir-sim and are passed over.
+ * WEIR_E_INVALID with file, key, value and what is allowed. In scenario_read.c.
  */
 enum weir_status sim_scenario_read(struct sim_scenario *ret_scenario, struct weir_str json,
                                    const char *file, struct weir_error *err);

@@ -146,6 +146,7 @@ static const struct field scenario_fields[] = {
     { "prefill", FIELD_REAL, AT(sim_scenario, prefill), 0, 1, NULL, NULL },
     { "failures", FIELD_REAL, AT(sim_scenario, failures), 0, 1, NULL, NULL },
     { "tables", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
+    { "users", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
     { "faults", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
     { 0 },
 };

@@ -91,9 +91,12 @@ static void add_message(struct weir_buf *body, const char *format, va_list args)
     char text[MESSAGE_MAX];
     int len = vsnprintf(text, sizeof(text), format, args);
     size_t shown = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
-    /* Where it was cut, a character may have been cut with it. */
-    while (len > (int)shown && shown && ((unsigned char)text[shown - 1] & 0x80))
-        shown--;
+    if (len > (int)shown) {
+        /* Where it was cut, a character may have been cut with it. */
+        while (shown && ((unsigned char)text[shown - 1] & 0xc0) == 0x80)
+            shown--;
+        shown -= shown && (unsigned char)text[shown - 1] >= 0xc0;
+    }
     weir_buf_add_json_string(body, weir_str(text, shown));
 }
 

@@ -146,7 +146,7 @@ bool sim_api_sees(const struct sim_api *api, uint32_t user, const struct sim_tab
 
 static int shown(struct weir_str text)
 {
-    return (int)(text.len < 200 ? text.len : 200);
+    return (int)sim_text_cut(text, 200).len;
 }
 
 const struct sim_table *sim_api_set(const struct sim_api *api, struct weir_str set,

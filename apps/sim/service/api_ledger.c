@@ -19,13 +19,13 @@ bool sim_api_ledger_json(struct sim_api *api, struct weir_str name, struct weir_
         table = sim_schema_set(&api->schema, name);
     if (!table) {
         weir_fail(err, WEIR_E_NOT_FOUND, "there is no table \"%.*s\"",
-                  (int)(name.len < 100 ? name.len : 100), name.len ? name.ptr : "");
+                  (int)sim_text_cut(name, 100).len, name.len ? name.ptr : "");
         return false;
     }
     uint32_t column = by.len ? column_of(table, by) : table->id;
     if (column == SIM_NO_COLUMN) {
         weir_fail(err, WEIR_E_NOT_FOUND, "table \"%s\" has no column \"%.*s\"", table->name,
-                  (int)(by.len < 100 ? by.len : 100), by.ptr);
+                  (int)sim_text_cut(by, 100).len, by.ptr);
         return false;
     }
     const struct sim_store *store = &api->stores[table->place];

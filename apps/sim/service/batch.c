@@ -345,7 +345,8 @@ static bool open_batch(struct batch *b, struct sim_answer *answer)
     if (!weir_str_equal(call->method, weir_str_from("POST"))) {
         sim_answer_error(answer, 405, "0x8006088a",
                          "The requested resource does not support http method '%.*s'.",
-                         (int)call->method.len, call->method.ptr);
+                         is_method(call->method, false) ? (int)call->method.len : 0,
+                         call->method.ptr);
         return false;
     }
     if (!sim_prefer_parse(call->headers, call->header_count, &prefer, answer))

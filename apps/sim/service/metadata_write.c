@@ -32,6 +32,8 @@ static size_t item_end(struct weir_str text, char end)
 
 static struct weir_str take_item(struct weir_str *text, char end)
 {
+    if (!text->len)
+        return weir_str("", 0);
     size_t len = item_end(*text, end);
     struct weir_str item = weir_str_trim(weir_str(text->ptr, len));
     len += len < text->len;

@@ -299,7 +299,7 @@ static bool upsert_by_address(struct multiple *multiple)
         sim_reject_payload(&multiple->why, multiple->table,
                            "The value '%.*s' of the annotation 'odata.id' is not the address of a "
                            "row of this entity set.",
-                           (int)(address.len < 100 ? address.len : 100), address.ptr);
+                           (int)sim_text_cut(address, 100).len, address.ptr);
     good = good &&
            sim_target_key_read(multiple->table, url.keys, url.key_count,
                                sim_record_partition(multiple->api->record), &key, &multiple->why) &&

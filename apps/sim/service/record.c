@@ -12,6 +12,8 @@
 
 #include "sim/service/render.h"
 
+#define VALUE_SHOWN 100 /* bytes of a duplicate value in an answer */
+
 /* A write on its way. */
 struct write {
     struct sim_api *api;
@@ -210,6 +212,7 @@ static bool primary_duplicate(const struct write *write)
 static void add_xml(char *text, size_t bytes, const char *name, struct weir_str value)
 {
     size_t len = strlen(text);
+    value = sim_text_cut(value, VALUE_SHOWN);
     snprintf(text + len, bytes - len, "<%s>%.*s</%s>", name, (int)value.len, value.ptr, name);
 }
 

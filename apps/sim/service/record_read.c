@@ -19,7 +19,7 @@
 
 static int shown(struct weir_str text)
 {
-    return (int)(text.len < SHOWN ? text.len : SHOWN);
+    return (int)sim_text_cut(text, SHOWN).len;
 }
 
 void sim_record_release(struct sim_record *record)

@@ -48,13 +48,11 @@ bool sim_reject_absent(struct sim_rejection *why, const struct sim_table *table,
                       sim_guid_print(id, text));
 }
 
-/* A message that was cut may end inside a character. */
+/* A message that filled its room may have been cut inside a character. */
 static struct weir_str whole(const char *message)
 {
     struct weir_str text = weir_str_from(message);
-    while (text.len == SIM_REJECTION_TEXT_MAX - 1 && (unsigned char)text.ptr[text.len - 1] >= 0x80)
-        text.len--;
-    return text;
+    return text.len < SIM_REJECTION_TEXT_MAX - 1 ? text : sim_text_cut(text, text.len - 1);
 }
 
 void sim_rejection_answer(const struct sim_rejection *why, bool details, struct sim_answer *answer)

@@ -32,7 +32,7 @@ bool sim_select_parse(const struct sim_table *table, struct weir_str text, struc
             sim_answer_error(answer, 400, "0x0",
                              "Could not find a property named '%.*s' on type "
                              "'Microsoft.Dynamics.CRM.%s'.",
-                             (int)(name.len < 200 ? name.len : 200), name.ptr, table->name);
+                             (int)sim_text_cut(name, 200).len, name.ptr, table->name);
             return false;
         }
         ret->columns[property->column] = 1;

@@ -187,7 +187,7 @@ static void tell_property(struct single *single, const struct sim_row *row)
     const struct sim_property *property = sim_table_property(single->table, name);
     if (!property || property->kind == SIM_PROPERTY_NAVIGATION) {
         sim_answer_error(answer, 404, "0x8006088a", "Resource not found for the segment '%.*s'.",
-                         (int)(name.len < 200 ? name.len : 200), name.ptr);
+                         (int)sim_text_cut(name, 200).len, name.ptr);
         return;
     }
     const struct sim_column *column = &single->table->columns[property->column];
@@ -346,8 +346,7 @@ static void refuse_method(struct single *single)
 {
     sim_answer_error(single->answer, 405, "0x80060888",
                      "The requested resource does not support http method '%.*s'.",
-                     (int)(single->call->method.len < 20 ? single->call->method.len : 20),
-                     single->call->method.ptr);
+                     (int)sim_text_cut(single->call->method, 20).len, single->call->method.ptr);
 }
 
 static void dispatch(struct single *single)

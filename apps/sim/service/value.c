@@ -161,6 +161,15 @@ uint64_t sim_value_hash(const struct sim_value *value)
     return 0;
 }
 
+struct weir_str sim_text_cut(struct weir_str text, size_t bytes_max)
+{
+    if (text.len <= bytes_max)
+        return text.ptr ? text : weir_str("", 0);
+    while (bytes_max && ((unsigned char)text.ptr[bytes_max] & 0xc0) == 0x80)
+        bytes_max--;
+    return weir_str(text.ptr, bytes_max);
+}
+
 size_t sim_text_units(struct weir_str text)
 {
     size_t units = 0;

@@ -50,6 +50,10 @@ int sim_value_compare(const struct sim_value *a, const struct sim_value *b);
 /* Equal values have equal hashes. */
 uint64_t sim_value_hash(const struct sim_value *value);
 
+/* The beginning of a text of valid UTF-8, at most that many bytes, ending with a whole character.
+ */
+struct weir_str sim_text_cut(struct weir_str text, size_t bytes_max);
+
 /* How many UTF-16 units a text of valid UTF-8 has. */
 size_t sim_text_units(struct weir_str text);
 

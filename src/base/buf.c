@@ -71,11 +71,16 @@ void weir_buf_printf(struct weir_buf *buf, const char *format, ...)
     va_start(args, format);
     va_list again;
     va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
+    /* Into the room that is there; only what does not fit is written a second time. */
+    size_t room = buf->capacity - buf->len;
+    int len = vsnprintf(room ? buf->ptr + buf->len : NULL, room, format, args);
     va_end(args);
     if (len >= 0 && reserve(buf, (size_t)len)) {
-        vsnprintf(buf->ptr + buf->len, (size_t)len + 1, format, again);
+        if ((size_t)len >= room)
+            vsnprintf(buf->ptr + buf->len, (size_t)len + 1, format, again);
         buf->len += (size_t)len;
+    } else if (room) {
+        buf->ptr[buf->len] = '\0';
     }
     va_end(again);
 }

@@ -345,6 +345,7 @@ static size_t leave_escapes(void *ctx, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
+WEIR_PRINTF(2, 0)
 static void on_message(void *ctx, const char *format, va_list args)
 {
     struct sim_shell *shell = ctx;

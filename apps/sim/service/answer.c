@@ -49,7 +49,6 @@ static void make_safe(char *text, size_t len)
 
 void sim_answer_header(struct sim_answer *answer, const char *name, const char *format, ...)
 {
-    struct weir_buf value;
     va_list args;
     char text[MESSAGE_MAX];
     va_start(args, format);
@@ -57,13 +56,13 @@ void sim_answer_header(struct sim_answer *answer, const char *name, const char *
     va_end(args);
     size_t shown = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
     make_safe(text, shown);
-    weir_buf_init(&value, ANSWER_HEADERS_MAX);
-    weir_buf_add_text(&value, name);
-    weir_buf_add_text(&value, ": ");
-    weir_buf_add(&value, text, shown);
-    weir_buf_add_text(&value, "\r\n");
-    weir_buf_add(&answer->headers, value.ptr, value.len);
-    weir_buf_release(&value);
+    struct weir_buf *headers = &answer->headers;
+    if (headers->len + strlen(name) + shown + 4 > ANSWER_HEADERS_MAX)
+        return; /* a whole line or none */
+    weir_buf_add_text(headers, name);
+    weir_buf_add(headers, ": ", 2);
+    weir_buf_add(headers, text, shown);
+    weir_buf_add(headers, "\r\n", 2);
 }
 
 static bool has_content_type(const struct sim_answer *answer)

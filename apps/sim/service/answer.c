@@ -82,6 +82,31 @@ static void begin_error(struct sim_answer *answer, int status)
         sim_answer_header(answer, "Content-Type", "application/json; odata.metadata=minimal");
 }
 
+/* How many bytes the UTF-8 character at `at` has; 0: it is none. */
+static size_t character(const unsigned char *at, size_t left)
+{
+    size_t len = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    if (len > left || (at[0] >= 0x80 && at[0] < 0xc2) || at[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < len; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    bool outside = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);
+    return overlong || outside ? 0 : len;
+}
+
+/* Messages quote what came from a client: whatever is no UTF-8 becomes a question mark. */
+static void clean(char *text, size_t len)
+{
+    for (size_t i = 0, step; i < len; i += step ? step : 1) {
+        step = character((const unsigned char *)text + i, len - i);
+        if (!step)
+            text[i] = '?';
+    }
+}
+
 static void add_message(struct weir_buf *body, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
@@ -96,6 +121,7 @@ static void add_message(struct weir_buf *body, const char *format, va_list args)
             shown--;
         shown -= shown && (unsigned char)text[shown - 1] >= 0xc0;
     }
+    clean(text, shown);
     weir_buf_add_json_string(body, weir_str(text, shown));
 }
 

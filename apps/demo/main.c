@@ -3,7 +3,7 @@
  * weir-demo: a throttling scenario in virtual time, as a small timeline.
  *
  * Three application users push batches through the pool at a service with Dataverse's limits. One
- * of them has half of its budget used up already, by somebody else. Nothing here opens a socket or
+ * of them has most of its budget used up already, by somebody else. Nothing here opens a socket or
  * waits: half an hour passes in milliseconds. Until the command `weir` exists this is what ./demo
  * shows.
  */

@@ -4,7 +4,7 @@
  *
  * Three application users push batches through the pool at a service with Dataverse's limits. One
  * of them has most of its budget used up already, by somebody else. Nothing here opens a socket or
- * waits: half an hour passes in milliseconds. Until the command `weir` exists this is what ./demo
+ * waits: minutes pass in milliseconds. Until the command `weir` exists this is what ./demo
  * shows.
  */
 #include <inttypes.h>

@@ -30,7 +30,7 @@ START_TEST(values_are_stored_as_their_columns_have_them)
     static const char *const cases[][3] = {
         { "\"name\":\"A \\u00e4\\n\\\"\"", "name", "\"name\":\"A \xc3\xa4\\u000a\\\"\"" },
         { "\"name\":null", "name", "\"name\":null" },
-        { "\"name\":\"\"", "name", "\"name\":\"\"" },
+        { "\"name\":\"\"", "name", "\"name\":null" }, /* an empty text is null */
         { "\"numberofemployees\":0", "numberofemployees", "\"numberofemployees\":0" },
         { "\"revenue\":1.005", "revenue", "\"revenue\":1.01" },
         { "\"revenue\":1e3", "revenue", "\"revenue\":1000.00" },

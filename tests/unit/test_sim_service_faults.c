@@ -141,6 +141,21 @@ static void ask_batch(void)
     arrive_and_finish(&request);
 }
 
+START_TEST(a_throttle_in_a_world_without_limits_names_the_published_ones)
+{
+    struct sim_world_options options = small();
+    options.no_limits = true;
+    begin(options);
+    fault("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"nth\":1},"
+          "{\"kind\":\"throttle\",\"code\":\"0x80072326\",\"nth\":2}");
+    ck_assert_int_eq(status_of(0, "GET", API "WhoAmI", ""), 429);
+    ck_assert(body_has("limit of 6000"));
+    ck_assert_int_eq(status_of(0, "GET", API "WhoAmI", ""), 429);
+    ck_assert(body_has("limit of 52."));
+    end();
+}
+END_TEST
+
 START_TEST(a_part_of_a_batch_is_throttled_by_a_fault)
 {
     begin(boundless());
@@ -319,6 +334,7 @@ int main(void)
     LOOP(&s, delivery_cases, a_fault_does_what_it_says_and_is_counted);
     suite_add(&s, errors_of_the_database_carry_their_numbers);
     LOOP(&s, retry_cases, a_throttle_by_fault_has_the_retry_after_that_was_asked_for);
+    suite_add(&s, a_throttle_in_a_world_without_limits_names_the_published_ones);
     suite_add(&s, a_part_of_a_batch_is_throttled_by_a_fault);
     suite_add(&s, limits_are_checked_for_every_part_if_the_switch_says_so);
     suite_add(&s, rows_of_an_elastic_table_fail_one_by_one);

@@ -104,7 +104,8 @@ static bool read_text(struct sim_record *record, const struct sim_column *column
                           "A validation error occurred.  The length of the '%s' attribute of the "
                           "'%s' entity exceeded the maximum allowed length of '%u'.",
                           column->name, record->table->name, column->length_max);
-    ret->kind = SIM_TEXT;
+    /* The service keeps no empty texts: they are null, and so no key either. */
+    ret->kind = ret->text.len ? SIM_TEXT : SIM_NULL;
     return true;
 }
 

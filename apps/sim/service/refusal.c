@@ -122,10 +122,12 @@ void sim_refuse_by_fault(const struct sim_world *world, const struct sim_fault_e
                          int64_t wall_us, struct sim_answer *answer)
 {
     const struct sim_limits *limits = &world->scenario.limits;
+    /* A world without a limit names the published one: clients learn from the number. */
     const int64_t numbers[SIM_THROTTLE_COUNT] = {
-        [SIM_THROTTLE_REQUESTS] = limits->requests,
-        [SIM_THROTTLE_EXECUTION_TIME] = limits->execution_us,
-        [SIM_THROTTLE_CONCURRENCY] = limits->concurrent,
+        [SIM_THROTTLE_REQUESTS] = limits->requests ? limits->requests : 6000,
+        [SIM_THROTTLE_EXECUTION_TIME] =
+            limits->execution_us ? limits->execution_us : 1200 * WEIR_US_PER_S,
+        [SIM_THROTTLE_CONCURRENCY] = limits->concurrent ? limits->concurrent : 52,
     };
     sim_refuse_retry_after(effect, wall_us, answer);
     for (int kind = SIM_THROTTLE_REQUESTS; kind < SIM_THROTTLE_COUNT; kind++) {

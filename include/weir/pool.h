@@ -138,6 +138,16 @@ WEIR_API enum weir_status weir_pool_rate_stats(struct weir_pool *pool, const cha
 WEIR_API bool weir_pool_is_throttled(struct weir_pool *pool, const char *connection_name,
                                      int64_t *ret_remaining_us);
 
+/*
+ * ThrottledConnections: the names of those throttled now, at most `max`, in configuration order;
+ * they live as long as the pool. Returns how many were written.
+ */
+WEIR_API uint32_t weir_pool_throttled_connections(struct weir_pool *pool, const char **names,
+                                                  uint32_t max);
+
+/* GetShortestExpiry: the time until the first throttle ends; 0: nothing is throttled. */
+WEIR_API int64_t weir_pool_shortest_expiry_us(struct weir_pool *pool);
+
 #ifdef __cplusplus
 }
 #endif

@@ -113,3 +113,15 @@ char *weir_buf_take(struct weir_buf *buf)
     *buf = (struct weir_buf){ .bytes_max = buf->bytes_max };
     return text;
 }
+
+size_t weir_buf_hand_over(struct weir_buf *buf, char *text, size_t text_bytes)
+{
+    size_t len = 0;
+    if (text_bytes) {
+        len = buf->len < text_bytes ? buf->len : text_bytes - 1;
+        memcpy(text, weir_buf_text(buf), len);
+        text[len] = '\0';
+    }
+    weir_buf_release(buf);
+    return len;
+}

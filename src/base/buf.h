@@ -39,4 +39,10 @@ const char *weir_buf_text(const struct weir_buf *buf);
 /* The contents as a C string that the caller frees; the buffer is left released. Never NULL. */
 char *weir_buf_take(struct weir_buf *buf);
 
+/*
+ * Copy the contents into `text` of `text_bytes` bytes, cut to fit and terminated, and release the
+ * buffer. Returns how many bytes were copied, without the terminator.
+ */
+size_t weir_buf_hand_over(struct weir_buf *buf, char *text, size_t text_bytes);
+
 #endif

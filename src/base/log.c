@@ -55,16 +55,6 @@ static void add_value(struct weir_buf *buf, const struct weir_log_field *field, 
     }
 }
 
-/* Copy what was written, cut to fit, and give the memory back. */
-static size_t hand_over(struct weir_buf *buf, char *line, size_t line_bytes)
-{
-    int len = snprintf(line, line_bytes, "%s", weir_buf_text(buf));
-    weir_buf_release(buf);
-    if (len < 0 || line_bytes == 0)
-        return 0;
-    return (size_t)len < line_bytes ? (size_t)len : line_bytes - 1;
-}
-
 size_t weir_log_format_text(const struct weir_log_record *record, char *line, size_t line_bytes)
 {
     struct weir_buf buf;
@@ -74,7 +64,7 @@ size_t weir_log_format_text(const struct weir_log_record *record, char *line, si
         weir_buf_printf(&buf, " %s=", record->fields[i].name);
         add_value(&buf, &record->fields[i], false);
     }
-    return hand_over(&buf, line, line_bytes);
+    return weir_buf_hand_over(&buf, line, line_bytes);
 }
 
 size_t weir_log_format_json(const struct weir_log_record *record, char *line, size_t line_bytes)
@@ -92,5 +82,5 @@ size_t weir_log_format_json(const struct weir_log_record *record, char *line, si
         add_value(&buf, &record->fields[i], true);
     }
     weir_buf_add_char(&buf, '}');
-    return hand_over(&buf, line, line_bytes);
+    return weir_buf_hand_over(&buf, line, line_bytes);
 }

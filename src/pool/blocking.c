@@ -380,3 +380,24 @@ bool weir_pool_is_throttled(struct weir_pool *pool, const char *connection_name,
         *ret_remaining_us = remaining_us;
     return throttled;
 }
+
+uint32_t weir_pool_throttled_connections(struct weir_pool *pool, const char **names, uint32_t max)
+{
+    uint32_t count = 0;
+    pthread_mutex_lock(&pool->lock);
+    int64_t now_us = weir_clock_now_us();
+    for (uint32_t i = 0; i < pool->core.count && count < max; i++) {
+        if (weir_core_is_throttled(&pool->core, i, now_us))
+            names[count++] = pool->core.connections[i].name;
+    }
+    leave(pool);
+    return count;
+}
+
+int64_t weir_pool_shortest_expiry_us(struct weir_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    int64_t wait_us = weir_tracker_shortest_expiry_us(&pool->core.tracker, weir_clock_now_us());
+    leave(pool);
+    return wait_us;
+}

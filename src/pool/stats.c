@@ -154,13 +154,6 @@ const char *weir_bound_name(enum weir_bound bound)
     return (unsigned)bound < WEIR_BOUND_COUNT ? bound_names[bound] : "unknown bound";
 }
 
-static size_t hand_over(struct weir_buf *buf, char *text, size_t text_bytes)
-{
-    int len = snprintf(text, text_bytes, "%s", weir_buf_text(buf));
-    weir_buf_release(buf);
-    return len < 0 ? 0 : (size_t)len;
-}
-
 size_t weir_pool_stats_json(const struct weir_pool_stats *stats, char *text, size_t text_bytes)
 {
     struct weir_buf buf;
@@ -174,7 +167,7 @@ size_t weir_pool_stats_json(const struct weir_pool_stats *stats, char *text, siz
                     stats->set_aside_connections, stats->total_throttle_events,
                     stats->active_leases, stats->waiters, stats->requests_served,
                     (double)stats->total_backoff_time_us / 1e6);
-    return hand_over(&buf, text, text_bytes);
+    return weir_buf_hand_over(&buf, text, text_bytes);
 }
 
 static void add_time(struct weir_buf *buf, const char *name, int64_t time_us, int64_t offset_us)
@@ -216,5 +209,5 @@ size_t weir_adaptive_rate_stats_json(const struct weir_adaptive_rate_stats *stat
                     ",\"BoundBy\":\"%s\"}",
                     stats->average_batch_ms, stats->execution_time_ceiling, stats->throttle_ceiling,
                     weir_bound_name(stats->bound_by));
-    return hand_over(&buf, text, text_bytes);
+    return weir_buf_hand_over(&buf, text, text_bytes);
 }

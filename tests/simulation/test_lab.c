@@ -122,12 +122,9 @@ START_TEST(the_oracle_never_exceeds_what_the_limits_allow_and_comes_close)
 }
 END_TEST
 
-START_TEST(the_oracle_equals_a_search_through_all_schedules_on_tiny_cases)
+START_TEST(the_oracle_meets_the_known_optimum_of_a_window_of_requests)
 {
-    /*
-     * One user, at most three requests in any 10 s, durations without variance: every start time on
-     * a grid of half a second is tried for up to six items. The oracle must not be beaten.
-     */
+    /* One user, at most three requests in any 10 s, each 1 s long: the optimum is known. */
     setup(1.0);
     scenario.connections = 1;
     scenario.limits.window_us = 10 * WEIR_US_PER_S;
@@ -233,7 +230,7 @@ int main(void)
     suite_add(&s, a_finite_job_ends_when_its_last_item_is_done);
     suite_add(&s, failures_are_tried_again_until_every_item_is_done);
     suite_add(&s, the_oracle_never_exceeds_what_the_limits_allow_and_comes_close);
-    suite_add(&s, the_oracle_equals_a_search_through_all_schedules_on_tiny_cases);
+    suite_add(&s, the_oracle_meets_the_known_optimum_of_a_window_of_requests);
     suite_add(&s, the_execution_window_of_the_oracle_is_exact);
     suite_add(&s, no_policy_beats_the_oracle_where_greedy_is_optimal);
     suite_add(&s, the_seeds_controller_is_throttled_more_often_than_the_corrected_one);

@@ -299,6 +299,29 @@ START_TEST(a_throttle_is_waited_for_and_a_wait_beyond_the_tolerance_is_refused)
 }
 END_TEST
 
+START_TEST(the_throttled_are_named_and_the_shortest_expiry_is_told)
+{
+    setup();
+    struct weir_pool *pool = make_pool(3, 2, NULL);
+    const char *names[3];
+    ck_assert_uint_eq(weir_pool_throttled_connections(pool, names, 3), 0);
+    ck_assert(weir_pool_shortest_expiry_us(pool) == 0);
+    struct weir_lease first = acquire(pool);
+    struct weir_lease second = acquire(pool);
+    struct weir_lease third = acquire(pool);
+    release(pool, third, answer_throttle(SECONDS(60)));
+    release(pool, first, answer_throttle(SECONDS(600)));
+    release(pool, second, answer_ok(1));
+    ck_assert_uint_eq(weir_pool_throttled_connections(pool, names, 3), 2);
+    ck_assert_str_eq(names[0], first.connection_name);
+    ck_assert_str_eq(names[1], third.connection_name);
+    ck_assert_uint_eq(weir_pool_throttled_connections(pool, names, 1), 1);
+    int64_t wait_us = weir_pool_shortest_expiry_us(pool);
+    ck_assert(wait_us > 0 && wait_us <= SECONDS(60));
+    weir_pool_free(pool);
+}
+END_TEST
+
 START_TEST(names_that_nobody_has_are_not_found)
 {
     setup();
@@ -560,6 +583,7 @@ int main(void)
     suite_add(&s, cancelling_by_tag_wakes_those_and_nobody_else);
     suite_add(&s, a_slot_that_does_not_come_free_is_pool_exhausted);
     suite_add(&s, a_throttle_is_waited_for_and_a_wait_beyond_the_tolerance_is_refused);
+    suite_add(&s, the_throttled_are_named_and_the_shortest_expiry_is_told);
     suite_add(&s, names_that_nobody_has_are_not_found);
     suite_add(&s, a_stale_lease_says_so_and_has_been_given_back);
     suite_add(&s, whatever_makes_room_serves_the_waiter_before_it_returns);

@@ -2,17 +2,7 @@
 /* The pool's core: leases, caps, statistics, beginnings. */
 #include <string.h>
 
-#include "support/rig.h"
-#include "support/suite.h"
-
-static struct rig rig;
-
-static void setup(uint32_t connections, int fixed_level)
-{
-    rig_init(&rig, connections);
-    rig.options.adaptive_rate.policy = "Fixed";
-    rig.options.adaptive_rate.fixed_parallelism = fixed_level;
-}
+#include "support/pool_rig.h"
 
 /* --- leases ----------------------------------------------------------------------------------- */
 

@@ -2,22 +2,7 @@
 /* The pool's core: two-phase waiting, time-outs, tolerance, order, cancellation, shutdown. */
 #include <string.h>
 
-#include "support/rig.h"
-#include "support/suite.h"
-
-static struct rig rig;
-
-static void setup(uint32_t connections, int fixed_level)
-{
-    rig_init(&rig, connections);
-    rig.options.adaptive_rate.policy = "Fixed";
-    rig.options.adaptive_rate.fixed_parallelism = fixed_level;
-}
-
-static int64_t turn(struct weir_grant *grants, uint32_t max, uint32_t *ret_count)
-{
-    return weir_core_turn(&rig.core, rig.now_us, grants, max, ret_count);
-}
+#include "support/pool_rig.h"
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 

@@ -342,13 +342,8 @@ static const struct sim_column filter_columns[] = {
 static const struct sim_column *find(const void *ctx, struct weir_str path, uint32_t *ret_slot)
 {
     (void)ctx;
-    for (uint32_t i = 0; i < sizeof(filter_columns) / sizeof(*filter_columns); i++) {
-        if (weir_str_equal(path, weir_str_from(filter_columns[i].name))) {
-            *ret_slot = i;
-            return &filter_columns[i];
-        }
-    }
-    return NULL;
+    return sim_meta_find_column(filter_columns, sizeof(filter_columns) / sizeof(*filter_columns),
+                                path, ret_slot);
 }
 
 static struct sim_value text_value(const char *text)

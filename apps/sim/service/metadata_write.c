@@ -209,3 +209,15 @@ bool sim_meta_bad_expand(struct sim_answer *answer)
     sim_answer_error(answer, 400, "0x80060888", "Bad Request - Error in query syntax.");
     return false;
 }
+
+const struct sim_column *sim_meta_find_column(const struct sim_column *columns, size_t count,
+                                              struct weir_str name, uint32_t *ret_slot)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (weir_str_equal(name, weir_str_from(columns[i].name))) {
+            *ret_slot = (uint32_t)i;
+            return &columns[i];
+        }
+    }
+    return NULL;
+}

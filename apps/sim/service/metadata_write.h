@@ -125,4 +125,9 @@ bool sim_meta_put_one_to_many(const struct sim_meta *meta, const struct sim_meta
 bool sim_meta_put_option_set(const struct sim_meta *meta, struct weir_str select,
                              struct weir_buf *json, struct sim_answer *answer);
 
+/* The column of that name among those that a filter may name, and its place. NULL: there is none.
+ */
+const struct sim_column *sim_meta_find_column(const struct sim_column *columns, size_t count,
+                                              struct weir_str name, uint32_t *ret_slot);
+
 #endif

@@ -279,11 +279,6 @@ void sim_store_release(struct sim_store *store)
     *store = (struct sim_store){ .table = store->table };
 }
 
-void sim_store_reset(struct sim_store *store)
-{
-    sim_store_release(store);
-}
-
 static bool same_partition(const struct sim_store *store, const struct sim_row *row,
                            struct weir_str partition)
 {

@@ -61,7 +61,6 @@ struct sim_store {
 
 void sim_store_init(struct sim_store *store, const struct sim_table *table);
 void sim_store_release(struct sim_store *store);
-void sim_store_reset(struct sim_store *store); /* as new */
 
 /* NULL: deleted. `place` is below place_count. */
 static inline const struct sim_row *sim_store_at(const struct sim_store *store, uint32_t place)

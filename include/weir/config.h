@@ -34,10 +34,13 @@ struct weir_connection_options {
     const char *client_secret_file;
     const char *client_secret_env;
     const char *client_secret_command;
-    const char *certificate_file;
-    bool managed_identity;
+    const char *certificate_file;      /* PEM: certificate and private key */
+    const char *certificate_algorithm; /* PS256 | RS256 */
+    bool managed_identity;             /* with a client_id: a user-assigned one */
     const char *federated_token_file;
-    const char *token_command;
+    const char *token_command;     /* prints a token, or the JSON of a token answer */
+    const char *access_token;      /* static: nobody renews it */
+    const char *access_token_file; /* read again whenever a new token is wanted */
 };
 
 /* Dataverse:Pool */
@@ -107,6 +110,7 @@ struct weir_options {
     const char *scope;
     const char *proxy;
     const char *ca_file;
+    const char *managed_identity_endpoint; /* http://169.254.169.254 */
     const struct weir_connection_options *connections;
     size_t connection_count;
     struct weir_pool_options pool;

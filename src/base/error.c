@@ -19,6 +19,8 @@ static const char *const status_names[WEIR_STATUS_COUNT] = {
     [WEIR_E_STALE_LEASE] = "stale lease",
     [WEIR_E_WOULD_WAIT] = "would wait",
     [WEIR_E_UNAVAILABLE] = "unavailable",
+    [WEIR_E_REFUSED] = "refused",
+    [WEIR_E_CREDENTIALS] = "bad credentials",
 };
 
 const char *weir_status_name(enum weir_status status)

@@ -14,6 +14,9 @@
 #define WEIR_JSON_DEPTH_MAX   32
 #define WEIR_CONNECTIONS_MAX  10000
 
+/* An access token. */
+#define WEIR_TOKEN_BYTES_MAX 16384
+
 /* Parallelism of one connection: the service's published limit on concurrent requests. */
 #define WEIR_PARALLELISM_MAX 52
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -176,6 +177,15 @@ static enum weir_status fail_errno(const char *path, int code, struct weir_error
     return weir_fail(err, WEIR_E_IO, "%s: cannot be read: %m", name.text);
 }
 
+/* A pipe (`<(command)`) is between the two who hold its ends. */
+static bool is_shared(int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return true;
+    return S_ISREG(info.st_mode) && ((info.st_mode & 077) || info.st_uid != geteuid());
+}
+
 enum weir_status weir_config_read_file(struct weir_config *config, const char *path,
                                        struct weir_error *err)
 {
@@ -185,6 +195,7 @@ enum weir_status weir_config_read_file(struct weir_config *config, const char *p
     /* One byte more than there may be, so that too much is noticed. Secrets: never reallocated. */
     char *text = weir_calloc(WEIR_CONFIG_BYTES_MAX + 1, 1);
     ssize_t len = read_all(fd, text, WEIR_CONFIG_BYTES_MAX + 1);
+    config->file_shared = is_shared(fd);
     enum weir_status status = len < 0 ? fail_errno(path, errno, err) /* a directory fails here */
                                       : weir_config_read_text(config, path, text, (size_t)len, err);
     close(fd);

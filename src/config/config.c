@@ -134,11 +134,30 @@ static void keep_place(struct weir_setting *setting, struct weir_place place)
     }
 }
 
+/* A copy of the text; names of files that a file mentions lie where that file lies. */
+static char *copy_text(const struct weir_statement *statement, const struct weir_key *key,
+                       size_t *ret_len)
+{
+    struct weir_str text = statement->text;
+    const char *slash = key->is_file && statement->place.source == WEIR_SOURCE_FILE && text.len &&
+                                text.ptr[0] != '/'
+                            ? strrchr(statement->place.name, '/')
+                            : NULL;
+    size_t folder = slash ? (size_t)(slash + 1 - statement->place.name) : 0;
+    char *copy = weir_calloc(folder + text.len + 1, 1);
+    if (folder)
+        memcpy(copy, statement->place.name, folder);
+    if (text.len)
+        memcpy(copy + folder, text.ptr, text.len);
+    *ret_len = folder + text.len;
+    return copy;
+}
+
 static enum weir_status accept_value(struct weir_setting *slot, struct weir_key_ref ref,
                                      const struct weir_statement *statement, struct weir_error *err)
 {
-    struct weir_str text = statement->text;
-    char *copy = weir_strndup(text.ptr, text.len);
+    struct weir_str text = { 0 };
+    char *copy = copy_text(statement, ref.key, &text.len);
     struct weir_value value;
     const char *problem =
         weir_value_parse(ref.key, statement->type, weir_str(copy, text.len), &value);
@@ -174,6 +193,13 @@ static enum weir_status accept_key(struct weir_config *config, struct weir_key_r
                          "command line: \"%s\" is a secret, which other users of the machine could "
                          "see here; use ClientSecretFile, ClientSecretEnv or ClientSecretCommand",
                          weir_key_name(ref).text);
+    if (ref.key->sight == WEIR_SIGHT_NOTHING && source == WEIR_SOURCE_FILE && config->file_shared &&
+        statement->type != WEIR_JSON_NULL)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "%s: \"%s\" is a secret in a file that others may read; make the file "
+                         "yours alone: chmod 600 %s",
+                         weir_place_name(statement->place).text, weir_key_name(ref).text,
+                         weir_quote(weir_str_from(statement->place.name)).text);
     struct weir_setting *slot = weir_layer_slot(&config->layers[source], ref);
     bool is_null = statement->type == WEIR_JSON_NULL;
     if (is_repeated(slot, ref, is_null))

@@ -18,7 +18,9 @@
 
 struct weir_config {
     struct weir_layer layers[WEIR_SOURCE_COUNT];
-    char *file_name; /* NULL: none was read */
+    char *file_name;  /* NULL: none was read */
+    bool file_shared; /* others than its owner may read it, or it is not ours: no place for secrets
+                       */
     bool finished;
     struct weir_options options;
     struct weir_connection_options *connections;

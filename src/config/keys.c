@@ -24,6 +24,7 @@
     .value = (value_), .choices = (const char *const[]){ __VA_ARGS__, NULL }
 #define NO_PASSWORD .sight = WEIR_SIGHT_NO_PASSWORD
 #define CREDENTIAL  .is_credential = true
+#define FILE_NAME   .is_file = true
 
 /* path, member of the options, default, least, most */
 #define BOOL(path, member, value_)       PLAIN(path, BOOL, member, .value = (value_))
@@ -44,7 +45,9 @@ const struct weir_key weir_keys[] = {
     TEXT("Authority", authority, NO_PASSWORD),
     TEXT("Scope", scope),
     TEXT("Proxy", proxy, NO_PASSWORD),
-    TEXT("CaFile", ca_file),
+    TEXT("CaFile", ca_file, FILE_NAME),
+    TEXT("ManagedIdentityEndpoint", managed_identity_endpoint,
+         .value = "http://169.254.169.254", NO_PASSWORD),
 
     CHOICE("Pool:SelectionStrategy", pool.selection_strategy, "ThrottleAware",
            "ThrottleAware", "RoundRobin", "LeastConnections"),
@@ -103,13 +106,18 @@ const struct weir_key weir_keys[] = {
     OF_CONNECTION("Name", TEXT, name, .max = DIGITS(WEIR_CONNECTION_NAME_MAX), .is_name = true),
     OF_CONNECTION("ClientId", TEXT, client_id),
     OF_CONNECTION("ClientSecret", TEXT, client_secret, CREDENTIAL, .sight = WEIR_SIGHT_NOTHING),
-    OF_CONNECTION("ClientSecretFile", TEXT, client_secret_file, CREDENTIAL),
+    OF_CONNECTION("ClientSecretFile", TEXT, client_secret_file, CREDENTIAL, FILE_NAME),
     OF_CONNECTION("ClientSecretEnv", TEXT, client_secret_env, CREDENTIAL),
     OF_CONNECTION("ClientSecretCommand", TEXT, client_secret_command, CREDENTIAL),
-    OF_CONNECTION("CertificateFile", TEXT, certificate_file, CREDENTIAL),
+    OF_CONNECTION("CertificateFile", TEXT, certificate_file, CREDENTIAL, FILE_NAME),
+    OF_CONNECTION("CertificateAlgorithm", CHOICE, certificate_algorithm,
+                  CHOICES("PS256", "PS256", "RS256")),
     OF_CONNECTION("ManagedIdentity", BOOL, managed_identity, .value = "false", CREDENTIAL),
-    OF_CONNECTION("FederatedTokenFile", TEXT, federated_token_file, CREDENTIAL),
+    OF_CONNECTION("FederatedTokenFile", TEXT, federated_token_file,
+                  CREDENTIAL, FILE_NAME),
     OF_CONNECTION("TokenCommand", TEXT, token_command, CREDENTIAL),
+    OF_CONNECTION("AccessToken", TEXT, access_token, CREDENTIAL, .sight = WEIR_SIGHT_NOTHING),
+    OF_CONNECTION("AccessTokenFile", TEXT, access_token_file, CREDENTIAL, FILE_NAME),
 };
 /* clang-format on */
 

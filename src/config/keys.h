@@ -48,10 +48,11 @@ struct weir_key {
     enum weir_key_sight sight;
     bool is_name;       /* a text without control characters */
     bool is_credential; /* a connection has at most one */
+    bool is_file; /* the name of one: in a configuration file relative to that file's folder */
 };
 
 /* The keys of connections are the last ones of the table. */
-#define WEIR_CONNECTION_KEY_COUNT 10
+#define WEIR_CONNECTION_KEY_COUNT 13
 extern const struct weir_key weir_keys[];
 extern const size_t weir_key_count;
 

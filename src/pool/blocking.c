@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "pool/blocking.h"
 #include "pool/core.h"
 
 #define GRANTS_PER_TURN 16
@@ -209,13 +210,32 @@ static enum weir_status conclude(const struct weir_pool *pool, const struct weir
     return weir_core_explain(&pool->core, &grant->refusal, err);
 }
 
+static struct weir_grant cancelled_grant(uint64_t ticket)
+{
+    return (struct weir_grant){
+        .ticket = ticket,
+        .status = WEIR_E_CANCELLED,
+        .refusal = { .status = WEIR_E_CANCELLED, .retry_after_us = -1 },
+    };
+}
+
 enum weir_status weir_pool_acquire(struct weir_pool *pool, const struct weir_ask *ask,
                                    struct weir_lease *ret, struct weir_error *err)
+{
+    return weir_pool_acquire_unless(pool, ask, NULL, ret, err);
+}
+
+enum weir_status weir_pool_acquire_unless(struct weir_pool *pool, const struct weir_ask *ask,
+                                          const bool *cancelled, struct weir_lease *ret,
+                                          struct weir_error *err)
 {
     struct weir_grant grant;
     pthread_mutex_lock(&pool->lock);
     pool->inside++;
-    weir_core_ask(&pool->core, ask, weir_clock_now_us(), &grant);
+    if (cancelled && __atomic_load_n(cancelled, __ATOMIC_ACQUIRE))
+        grant = cancelled_grant(0);
+    else
+        weir_core_ask(&pool->core, ask, weir_clock_now_us(), &grant);
     if (grant.status == WEIR_E_WOULD_WAIT)
         wait_for_grant(pool, ask, &grant);
     enum weir_status status = conclude(pool, &grant, ret, err);
@@ -248,11 +268,7 @@ uint32_t weir_pool_cancel(struct weir_pool *pool, uint64_t cancel_tag)
         if (!cancel_tag || it->cancel_tag != cancel_tag)
             continue;
         weir_core_cancel(&pool->core, it->ticket, weir_clock_now_us());
-        struct weir_grant grant = {
-            .ticket = it->ticket,
-            .status = WEIR_E_CANCELLED,
-            .refusal = { .status = WEIR_E_CANCELLED, .retry_after_us = -1 },
-        };
+        struct weir_grant grant = cancelled_grant(it->ticket);
         serve(pool, it, &grant);
         count++;
     }
@@ -344,6 +360,14 @@ enum weir_status weir_pool_hint(struct weir_pool *pool, const char *connection_n
     turn(pool);
     leave(pool);
     return WEIR_OK;
+}
+
+bool weir_pool_any_open(struct weir_pool *pool, int64_t *ret_reopening_us)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool open = weir_core_any_open(&pool->core, weir_clock_now_us(), ret_reopening_us);
+    leave(pool);
+    return open;
 }
 
 void weir_pool_stats(struct weir_pool *pool, struct weir_pool_stats *ret)

@@ -22,10 +22,11 @@ LAYERS = {
     "src/journal": {"base", "throttle", "protocol", "metrics", "config"},
     "src/net": {"base", "throttle", "protocol", "metrics", "config"},
     "src/auth": {"base", "throttle", "protocol", "metrics", "config", "net"},
+    "src/client": {"base", "throttle", "protocol", "metrics", "config", "pool", "net", "auth"},
     "src/bulk": {"base", "throttle", "protocol", "metrics", "config", "records", "pool", "journal",
-                 "net", "auth"},
+                 "net", "auth", "client"},
     "apps/weir": {"base", "throttle", "protocol", "metrics", "config", "records", "pool", "journal",
-                  "net", "auth", "bulk"},
+                  "net", "auth", "client", "bulk"},
     # The judge shares neither throttle code nor parser with the judged.
     "apps/sim": {"base", "metrics", "config"},
     "apps/lab": {"base", "metrics", "config", "throttle", "pool", "sim/law"},
@@ -39,7 +40,9 @@ FENCES = {
     r"sqlite3\.h": ("src/journal/",),
     r"json-c/.*|json\.h": ("src/base/json.c",),
     r"microhttpd\.h": ("apps/sim/http",),
-    r"pthread\.h": ("src/pool/blocking.c", "src/bulk/", "src/journal/", "src/net/", "apps/"),
+    r"openssl/.*": ("src/auth/", "apps/sim/"),
+    r"pthread\.h": ("src/pool/blocking.c", "src/client/", "src/bulk/", "src/journal/", "src/net/",
+                    "apps/"),
 }
 
 # call -> the only files that may make it, and why not elsewhere

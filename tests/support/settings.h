@@ -70,6 +70,7 @@ static inline void assert_defaults(const struct weir_options *options)
     ck_assert_ptr_null(options->scope);
     ck_assert_ptr_null(options->proxy);
     ck_assert_ptr_null(options->ca_file);
+    ck_assert_str_eq(options->managed_identity_endpoint, "http://169.254.169.254");
     ck_assert_uint_eq(options->connection_count, 0);
 
     ck_assert_str_eq(options->pool.selection_strategy, "ThrottleAware");

@@ -99,6 +99,7 @@ START_TEST(every_key_reaches_its_own_option)
     read_text(config,
               "{\"Dataverse\": {\"Url\": \"https://u\", \"TenantId\": \"t\", \"Cloud\": \"China\","
               "\"Authority\": \"a\", \"Scope\": \"s\", \"Proxy\": \"p\", \"CaFile\": \"c\","
+              "\"ManagedIdentityEndpoint\": \"http://m\","
               "\"Pool\": {\"SelectionStrategy\": \"RoundRobin\", \"MaxPoolSize\": 11,"
               "\"AcquireTimeout\": \"12s\", \"MaxRetryAfterTolerance\": \"13s\"},"
               "\"Resilience\": {\"MaxThrottleRetries\": 14, \"EnableThrottleTracking\": false,"
@@ -122,7 +123,11 @@ START_TEST(every_key_reaches_its_own_option)
               "{\"Name\": \"n4\", \"CertificateFile\": \"pem\", \"ManagedIdentity\": false},"
               "{\"Name\": \"n5\", \"ManagedIdentity\": \"TRUE\"},"
               "{\"Name\": \"n6\", \"FederatedTokenFile\": \"federated\"},"
-              "{\"Name\": \"n7\", \"TokenCommand\": \"token\"}]}}");
+              "{\"Name\": \"n7\", \"TokenCommand\": \"token\"},"
+              "{\"Name\": \"n8\", \"CertificateFile\": \"p\","
+              "\"CertificateAlgorithm\": \"rs256\"},"
+              "{\"Name\": \"n9\", \"AccessToken\": \"static\"},"
+              "{\"Name\": \"n10\", \"AccessTokenFile\": \"tokenfile\"}]}}");
     const struct weir_options *o = finish(config);
     ck_assert_str_eq(o->url, "https://u");
     ck_assert_str_eq(o->tenant_id, "t");
@@ -131,6 +136,7 @@ START_TEST(every_key_reaches_its_own_option)
     ck_assert_str_eq(o->scope, "s");
     ck_assert_str_eq(o->proxy, "p");
     ck_assert_str_eq(o->ca_file, "c");
+    ck_assert_str_eq(o->managed_identity_endpoint, "http://m");
     ck_assert_str_eq(o->pool.selection_strategy, "RoundRobin");
     ck_assert_int_eq(o->pool.max_pool_size, 11);
     ck_assert(o->pool.acquire_timeout_us == 12 * WEIR_US_PER_S);
@@ -164,7 +170,7 @@ START_TEST(every_key_reaches_its_own_option)
     ck_assert(o->http.connect_timeout_us == 35 * WEIR_US_PER_S);
     ck_assert(o->http.first_byte_timeout_us == 36 * WEIR_US_PER_S);
     ck_assert(o->http.request_timeout_us == 37 * WEIR_US_PER_S);
-    ck_assert_uint_eq(o->connection_count, 8);
+    ck_assert_uint_eq(o->connection_count, 11);
     ck_assert_str_eq(o->connections[0].name, "n0");
     ck_assert_str_eq(o->connections[0].client_id, "id");
     ck_assert_str_eq(o->connections[0].client_secret, "secret");
@@ -176,6 +182,10 @@ START_TEST(every_key_reaches_its_own_option)
     ck_assert(o->connections[5].managed_identity);
     ck_assert_str_eq(o->connections[6].federated_token_file, "federated");
     ck_assert_str_eq(o->connections[7].token_command, "token");
+    ck_assert_str_eq(o->connections[7].certificate_algorithm, "PS256");
+    ck_assert_str_eq(o->connections[8].certificate_algorithm, "RS256");
+    ck_assert_str_eq(o->connections[9].access_token, "static");
+    ck_assert_str_eq(o->connections[10].access_token_file, "tokenfile");
     weir_config_free(config);
 }
 END_TEST

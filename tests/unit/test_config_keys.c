@@ -140,6 +140,7 @@ static const struct row rows[] = {
     TEXT("Scope"),
     TEXT("Proxy"),
     TEXT("CaFile"),
+    TEXT("ManagedIdentityEndpoint"),
     CHOICE("Pool:SelectionStrategy", "ThrottleAware, RoundRobin, LeastConnections"),
     INT("Pool:MaxPoolSize", "0", "520000", "-1", "520001"),
     DURATION("Pool:AcquireTimeout", "1ms", "24h", "999us", "1.00:00:00.000001"),
@@ -188,9 +189,16 @@ static const struct row rows[] = {
     TEXT("Connections:0:ClientSecretEnv"),
     TEXT("Connections:0:ClientSecretCommand"),
     TEXT("Connections:0:CertificateFile"),
+    CHOICE("Connections:0:CertificateAlgorithm", "PS256, RS256"),
     BOOL("Connections:0:ManagedIdentity"),
     TEXT("Connections:0:FederatedTokenFile"),
     TEXT("Connections:0:TokenCommand"),
+    ROWS("Connections:0:AccessToken", TEXT_RIGHT,
+        { "Connections:0:AccessToken", "123456",
+          "\"***\", which is not in quotes; it must be " TEXT_RIGHT },
+        { "Connections:0:AccessToken", "\"a\\u0000b\"",
+          "\"***\", which contains a zero byte; it must be " TEXT_RIGHT }),
+    TEXT("Connections:0:AccessTokenFile"),
 };
 /* clang-format on */
 

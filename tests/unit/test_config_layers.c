@@ -196,6 +196,7 @@ START_TEST(the_dump_shows_every_setting_and_where_it_comes_from)
               "Dataverse:Scope = null  (default)\n"
               "Dataverse:Proxy = http://me:***@proxy:3128  (environment Dataverse__Proxy)\n"
               "Dataverse:CaFile = null  (default)\n"
+              "Dataverse:ManagedIdentityEndpoint = http://169.254.169.254  (default)\n"
               "Dataverse:Pool:SelectionStrategy = ThrottleAware  (default)\n"
               "Dataverse:Pool:MaxPoolSize = 8  (environment DATAVERSE__POOL__MAXPOOLSIZE)\n"
               "Dataverse:Pool:AcquireTimeout = 00:01:30  (file appsettings.json)\n"

@@ -111,6 +111,88 @@ START_TEST(a_file_that_cannot_be_read_is_said_to_be_so)
 }
 END_TEST
 
+static const char with_secret[] = "{\"Dataverse\": {\"Connections\": [{\"Name\": \"a\",\n"
+                                  " \"ClientSecret\": \"hunter2\"}]}}";
+
+START_TEST(a_secret_in_a_file_that_others_may_read_is_refused)
+{
+    static const mode_t modes[] = { 0640, 0604, 0644, 0660, 0620, 0777 };
+    char says[1400];
+    set_up(with_secret, sizeof(with_secret) - 1);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        ck_assert_int_eq(chmod(path, modes[i]), 0);
+        struct weir_config *config = weir_config_new();
+        struct weir_error err;
+        ck_assert_int_eq(weir_config_read_file(config, path, &err), WEIR_E_INVALID);
+        snprintf(says, sizeof(says),
+                 "file %s, line 2: \"Dataverse:Connections:0:ClientSecret\" is a secret in a file "
+                 "that others may read; make the file yours alone: chmod 600 \"%s\"",
+                 path, path);
+        ck_assert_str_eq(err.message, says);
+        weir_config_free(config);
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_secret_in_a_file_of_ones_own_is_accepted)
+{
+    static const mode_t modes[] = { 0600, 0400, 0700 };
+    set_up(with_secret, sizeof(with_secret) - 1);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        ck_assert_int_eq(chmod(path, modes[i]), 0);
+        struct weir_config *config = weir_config_new();
+        ck_assert_int_eq(weir_config_read_file(config, path, NULL), WEIR_OK);
+        weir_config_free(config);
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_secret_in_a_file_of_somebody_else_is_refused)
+{
+    if (geteuid() != 0)
+        return; /* nobody else can give a file away */
+    set_up(with_secret, sizeof(with_secret) - 1);
+    ck_assert_int_eq(chmod(path, 0600), 0);
+    ck_assert_int_eq(chown(path, 65534, 65534), 0);
+    struct weir_config *config = weir_config_new();
+    ck_assert_int_eq(weir_config_read_file(config, path, NULL), WEIR_E_INVALID);
+    weir_config_free(config);
+    tear_down();
+}
+END_TEST
+
+START_TEST(files_that_a_file_names_lie_beside_it)
+{
+    static const char text[] =
+        "{\"Dataverse\": {\"CaFile\": \"/etc/ca.pem\", \"Scope\": \"x\", \"Connections\": ["
+        "{\"Name\": \"a\", \"ClientSecretFile\": \"a.secret\"},"
+        "{\"Name\": \"b\", \"CertificateFile\": \"keys/b.pem\"},"
+        "{\"Name\": \"c\", \"TokenCommand\": \"print-token\"}]}}";
+    static const char *const variables[] = { "Dataverse__Connections__3__Name=d",
+                                             "Dataverse__Connections__3__AccessTokenFile=d.token",
+                                             NULL };
+    char expected[600];
+    set_up(text, sizeof(text) - 1);
+    struct weir_config *config = weir_config_new();
+    const struct weir_options *options;
+    ck_assert_int_eq(weir_config_read_file(config, path, NULL), WEIR_OK);
+    ck_assert_int_eq(weir_config_read_environment(config, variables, NULL), WEIR_OK);
+    ck_assert_int_eq(weir_config_finish(config, &options, NULL), WEIR_OK);
+    ck_assert_str_eq(options->ca_file, "/etc/ca.pem");
+    ck_assert_str_eq(options->scope, "x");
+    snprintf(expected, sizeof(expected), "%s/a.secret", directory);
+    ck_assert_str_eq(options->connections[0].client_secret_file, expected);
+    snprintf(expected, sizeof(expected), "%s/keys/b.pem", directory);
+    ck_assert_str_eq(options->connections[1].certificate_file, expected);
+    ck_assert_str_eq(options->connections[2].token_command, "print-token");
+    ck_assert_str_eq(options->connections[3].access_token_file, "d.token");
+    weir_config_free(config);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_file_may_have_so_many_bytes_and_not_one_more)
 {
     char *text = weir_calloc(bytes_max + 1, 1);
@@ -313,6 +395,10 @@ int main(void)
     struct suite s = suite_new("config_limits");
     suite_add(&s, a_file_is_read_and_named);
     suite_add(&s, only_one_file_is_read);
+    suite_add(&s, a_secret_in_a_file_that_others_may_read_is_refused);
+    suite_add(&s, a_secret_in_a_file_of_ones_own_is_accepted);
+    suite_add(&s, a_secret_in_a_file_of_somebody_else_is_refused);
+    suite_add(&s, files_that_a_file_names_lie_beside_it);
     suite_add(&s, a_file_that_cannot_be_read_is_said_to_be_so);
     suite_add(&s, a_file_may_have_so_many_bytes_and_not_one_more);
     suite_add(&s, the_name_of_a_file_is_cut_in_messages_but_not_in_the_dump);

@@ -113,6 +113,11 @@ struct weir_options {
     const char *managed_identity_endpoint; /* http://169.254.169.254 */
     const struct weir_connection_options *connections;
     size_t connection_count;
+    /* Environment variables that hold secrets, besides those that the connections name: commands do
+       not see them. A struct weir_config names all ClientSecretEnv here, so that a program may use
+       some of the connections only. */
+    const char *const *secret_variables;
+    size_t secret_variable_count;
     struct weir_pool_options pool;
     struct weir_resilience_options resilience;
     struct weir_adaptive_rate_options adaptive_rate;

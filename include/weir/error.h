@@ -44,8 +44,8 @@ enum weir_status {
     WEIR_E_STALE_LEASE,        /* given back already, or its connection was throttled meanwhile */
     WEIR_E_WOULD_WAIT,         /* nothing is free now and the caller did not want to wait */
     WEIR_E_UNAVAILABLE,        /* failed other than by throttles until the retries were used up */
-    WEIR_E_REFUSED,            /* the service answered, and the answer is no: the same will not do */
-    WEIR_E_CREDENTIALS,        /* the login service or the service does not accept who we are */
+    WEIR_E_REFUSED,            /* the service's answer is no, and would be again */
+    WEIR_E_CREDENTIALS,        /* login service or service do not accept who we are */
     WEIR_STATUS_COUNT
 };
 

@@ -39,7 +39,59 @@
 /* Timers: none is armed for longer, so that a suspended machine is noticed. */
 #define WEIR_TIMER_MAX_US (1 * WEIR_US_PER_S)
 
+/* The head of a request: lines, and bytes of those that the caller gives. */
+#define WEIR_REQUEST_HEADERS_MAX     64
+#define WEIR_REQUEST_OWN_HEADERS_MAX 48 /* of the caller's; the rest is ours */
+#define WEIR_REQUEST_HEAD_BYTES_MAX  65536
+
+/* The Web API's bytes: what may be sent … */
+#define WEIR_TARGETS_MAX           1000                /* rows of one bulk message */
+#define WEIR_BATCH_PARTS_MAX       1000                /* requests of one $batch */
+#define WEIR_URL_BYTES_MAX         ((size_t)32 * 1024) /* of a request's own address */
+#define WEIR_PART_URL_BYTES_MAX    ((size_t)64 * 1024) /* of one inside a $batch */
+#define WEIR_BOUNDARY_BYTES_MAX    70                  /* RFC 2046 */
+#define WEIR_KEY_PARTS_MAX         16                  /* columns of an alternate key */
+#define WEIR_GATHER_SLICES_MAX     65536
+#define WEIR_REQUEST_TEXT_MAX      4096 /* a tag, a list of step ids, a session token */
+#define WEIR_REQUEST_HEADERS_BYTES (4 * WEIR_REQUEST_TEXT_MAX)
+
+/* … and what an answer may hold. */
+#define WEIR_SCAN_DEPTH_MAX         64
+#define WEIR_PART_HEADERS_MAX       64
+#define WEIR_PART_HEADERS_BYTES_MAX ((size_t)16 * 1024)
+#define WEIR_FAULT_CODE_MAX         64   /* terminator included; a longer one is cut */
+#define WEIR_FAULT_MESSAGE_MAX      1024 /* likewise, at a character */
+#define WEIR_FAULT_DETAILS_MAX      ((size_t)1024 * 1024) /* of the list of rows that failed */
+
+/* Sockets and answers. */
+#define WEIR_ANSWER_BYTES_MAX       ((size_t)16 * 1024 * 1024) /* of a body */
+#define WEIR_ANSWER_LINE_MAX        ((size_t)32 * 1024)        /* of one header */
+#define WEIR_ANSWER_HEAD_BYTES_MAX  ((size_t)128 * 1024) /* of all of them, 1xx and trailers too */
+#define WEIR_ANSWER_HEADERS_MAX     256
+#define WEIR_SOCKETS_KEPT_MAX       64 /* idle ones of a transport */
+#define WEIR_EXCHANGES_KEPT_MAX     8  /* finished ones that the next request reuses */
+#define WEIR_EXCHANGE_BODY_KEPT_MAX ((size_t)4 * 1024) /* of the memory of such a one */
+#define WEIR_BODY_JOINED_MAX        65535 /* of a request: sent in one piece with its head */
+#define WEIR_DETAIL_MAX             320   /* why an exchange failed, terminator included */
+
+/* What the service may say of a table. */
+#define WEIR_NAME_BYTES_MAX     128                        /* of a table, as weir asks for it */
+#define WEIR_METADATA_BYTES_MAX ((size_t)16 * 1024 * 1024) /* of one part */
+#define WEIR_COLUMNS_MAX        4096
+#define WEIR_CHOICES_MAX        16384 /* of one column */
+#define WEIR_LOOKUP_TARGETS_MAX 4096  /* likewise */
+#define WEIR_ALTERNATE_KEYS_MAX 64
+
 /* Log lines. */
 #define WEIR_LOG_LINE_MAX 4096
+
+/* Tokens. */
+#define WEIR_SECRET_BYTES_MAX       (64 * 1024) /* of a file or of what a command prints */
+#define WEIR_TOKEN_ANSWER_BYTES_MAX (64 * 1024)
+#define WEIR_TOKEN_LIFE_MAX_US      (7 * WEIR_US_PER_DAY)
+#define WEIR_TOKEN_FETCH_MAX_US     (30 * WEIR_US_PER_S) /* from asking to having */
+#define WEIR_ASSERTION_BYTES_MAX    (32 * 1024)
+#define WEIR_CHALLENGE_BYTES_MAX    4096 /* of one WWW-Authenticate header */
+#define WEIR_TENANT_BYTES_MAX       253  /* a domain name */
 
 #endif

@@ -75,6 +75,38 @@ bool weir_str_to_int64(struct weir_str text, int64_t *ret)
     return true;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's, row by row. */
+size_t weir_str_distance(struct weir_str a, struct weir_str b)
+{
+    if (a.len > WEIR_STR_WORD_MAX || b.len > WEIR_STR_WORD_MAX)
+        return SIZE_MAX / 2;
+    size_t row[WEIR_STR_WORD_MAX + 1];
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            bool same =
+                weir_str_equal_nocase(weir_str(a.ptr + i - 1, 1), weir_str(b.ptr + j - 1, 1));
+            size_t cost = least(diagonal + !same, least(row[j], row[j - 1]) + 1);
+            diagonal = row[j];
+            row[j] = cost;
+        }
+    }
+    return row[b.len];
+}
+
+size_t weir_str_tolerance(struct weir_str word)
+{
+    return word.len <= 3 ? 1 : word.len <= 8 ? 2 : word.len / 3;
+}
+
 uint64_t weir_str_hash(struct weir_str text)
 {
     uint64_t hash = 14695981039346656037ULL;

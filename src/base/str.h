@@ -43,6 +43,15 @@ size_t weir_str_find_nocase(struct weir_str text, const char *needle);
  */
 bool weir_str_to_int64(struct weir_str text, int64_t *ret);
 
+/*
+ * How many letters must be added, taken out or changed to make one of the other, ignoring case; a
+ * very large number if either is longer than WEIR_STR_WORD_MAX. And how many may be wrong for a
+ * word to be recognised as this one.
+ */
+#define WEIR_STR_WORD_MAX 48
+size_t weir_str_distance(struct weir_str a, struct weir_str b);
+size_t weir_str_tolerance(struct weir_str word);
+
 /* FNV-1a. */
 uint64_t weir_str_hash(struct weir_str text);
 

@@ -31,6 +31,7 @@ void weir_config_free(struct weir_config *config)
         weir_layer_release(&config->layers[source]);
     free(config->file_name);
     free(config->connections);
+    free(config->secret_variables);
     free(config->url);
     free(config);
 }

@@ -24,7 +24,8 @@ struct weir_config {
     bool finished;
     struct weir_options options;
     struct weir_connection_options *connections;
-    char *url; /* without the slash at its end */
+    const char **secret_variables; /* of all connections */
+    char *url;                     /* without the slash at its end */
 };
 
 /* What a source says of one path. */

@@ -237,41 +237,6 @@ const struct weir_key *weir_key_named(const char *path)
 
 /* ---- the nearest key ---- */
 
-#define SEGMENT_MAX 48 /* what is longer is like no key */
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein's distance without regard to case. */
-static size_t distance(struct weir_str a, struct weir_str b)
-{
-    if (a.len > SEGMENT_MAX || b.len > SEGMENT_MAX)
-        return SIZE_MAX / 2;
-    size_t row[SEGMENT_MAX + 1];
-    for (size_t j = 0; j <= b.len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            bool same =
-                weir_str_equal_nocase(weir_str(a.ptr + i - 1, 1), weir_str(b.ptr + j - 1, 1));
-            size_t cost = least(diagonal + !same, least(row[j], row[j - 1]) + 1);
-            diagonal = row[j];
-            row[j] = cost;
-        }
-    }
-    return row[b.len];
-}
-
-/* How many letters of a name may be wrong for it to be recognised. */
-static size_t tolerance(size_t len)
-{
-    return len <= 3 ? 1 : len <= 8 ? 2 : len / 3;
-}
-
 /* The section counts little: the right key in the wrong place is worth a hint. SIZE_MAX: not close.
  */
 static size_t remoteness(struct weir_str path, struct weir_str pattern)
@@ -280,10 +245,11 @@ static size_t remoteness(struct weir_str path, struct weir_str pattern)
     struct weir_str last[2];
     split_last(path, &section[0], &last[0]);
     split_last(pattern, &section[1], &last[1]);
-    size_t wrong = distance(last[0], last[1]);
-    if (wrong > tolerance(last[1].len))
+    size_t wrong = weir_str_distance(last[0], last[1]);
+    if (wrong > weir_str_tolerance(last[1]))
         return SIZE_MAX;
-    return wrong + least(distance(section[0], section[1]), 2);
+    size_t elsewhere = weir_str_distance(section[0], section[1]);
+    return wrong + (elsewhere < 2 ? elsewhere : 2);
 }
 
 /* The number of the connection that a path speaks of, if it does. */

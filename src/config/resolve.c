@@ -85,6 +85,20 @@ static size_t connection_count(const struct weir_config *config)
     return count;
 }
 
+static void list_secret_variables(struct weir_config *config)
+{
+    struct weir_options *options = &config->options;
+    free(config->secret_variables);
+    config->secret_variables =
+        weir_calloc(options->connection_count, sizeof(*config->secret_variables));
+    for (size_t i = 0; i < options->connection_count; i++) {
+        const char *name = config->connections[i].client_secret_env;
+        if (name)
+            config->secret_variables[options->secret_variable_count++] = name;
+    }
+    options->secret_variables = config->secret_variables;
+}
+
 void weir_config_resolve(struct weir_config *config)
 {
     struct weir_options *options = &config->options;
@@ -102,4 +116,5 @@ void weir_config_resolve(struct weir_config *config)
         resolve_connection(config, i, &config->connections[i]);
     options->connections = config->connections;
     options->connection_count = count;
+    list_secret_variables(config);
 }

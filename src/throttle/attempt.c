@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "throttle/catalogue.h"
 
 /* Waits that double from the first to the longest. */
 struct back_off {
@@ -141,6 +142,15 @@ static struct weir_attempt_decision decide_failure(const struct weir_attempt *at
     return wait_until(weir_time_add(now_us, span_us));
 }
 
+/* A token that was refused is worth a new one, once; a user that is refused is not. */
+static struct weir_attempt_decision decide_credentials(struct weir_attempt *attempt,
+                                                       const struct weir_verdict *verdict)
+{
+    if (weir_catalogue_kind(verdict->code, NULL) == WEIR_FAULT_USER)
+        return act(WEIR_ATTEMPT_RETURN);
+    return act(attempt->refreshes++ == 0 ? WEIR_ATTEMPT_REFRESH : WEIR_ATTEMPT_RETURN);
+}
+
 struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,
                                                  const struct weir_verdict *verdict,
                                                  const struct weir_attempt_scene *scene,
@@ -161,7 +171,7 @@ struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,
         count = ++attempt->races;
         return decide_failure(attempt, &race, count, verdict, scene, now_us, err);
     case WEIR_CLASS_BAD_CREDENTIALS:
-        return act(attempt->refreshes++ == 0 ? WEIR_ATTEMPT_REFRESH : WEIR_ATTEMPT_RETURN);
+        return decide_credentials(attempt, verdict);
     default:
         return act(WEIR_ATTEMPT_RETURN);
     }

@@ -9,7 +9,8 @@
  *                                         MaxThrottleRetries answers were throttles → give up
  *   transient, race                       wait with exponential back-off and jitter, each class
  *                                         counted by itself; give up after as many
- *   bad credentials                       one refresh of the token, then hand over
+ *   bad credentials                       one refresh of the token, then hand over; at once if it
+ *                                         is the user that is refused, not the token
  *   outcome unknown, request not repeatable   hand over, whatever the class
  *
  * Attempts are counted as the design documents' loop counts them: MaxThrottleRetries 3 means three

@@ -2,13 +2,14 @@
 /*
  * Recognising throttles and budgets in answers; see signal.h and weir/verdict.h.
  *
- * A complete answer whose body has a known code is judged by that code, whatever its HTTP status;
- * the status decides only where no known code does. Retry-After is read last, because the class
- * decides whether a missing one matters.
+ * A complete answer whose body has a known code is judged by that code (catalogue.c), whatever its
+ * HTTP status; the status decides only where no known code does. Retry-After is read last, because
+ * the class decides whether a missing one matters.
  */
 #include "throttle/signal.h"
 
 #include "base/limits.h"
+#include "throttle/catalogue.h"
 #include "throttle/number.h"
 
 /* Of a code in any form: "-2147015902". */
@@ -17,51 +18,6 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- codes ---- */
-
-struct code_rule {
-    uint32_t code;
-    enum weir_class class_;
-    enum weir_outcome outcome;
-};
-
-static const struct code_rule code_rules[] = {
-    /* service protection: checked before the request runs */
-    { WEIR_CODE_REQUESTS, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
-    { WEIR_CODE_EXECUTION_TIME, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
-    { WEIR_CODE_CONCURRENCY, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
-
-    /* a resource behind the service is busy: worth another try, but it may have begun */
-    { 0x80072323, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* Azure SQL resource limit */
-    { 0x80072324, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* Azure SQL concurrent workers */
-    { 0x80072327, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* DSS concurrency */
-    { 0x80072329, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* application bulkhead */
-    { 0x80072330, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* cache load concurrency */
-    { 0x8005F103, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* "too many requests" */
-    { 0x8004A001, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* SQL governor, "server is busy" */
-    { 0x80048559, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* database circuit breaker */
-    { 0x80060308, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN }, /* search rate limit */
-
-    /* query throttling goes by the shape of the query: another try seldom helps */
-    { 0x80048544, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80050544, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80048644, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80048744, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80048745, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
-
-    /* faults of plug-ins, whatever their text says */
-    { 0x80040265, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80048D0B, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
-    { 0x80048D02, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
-};
-
-static const struct code_rule *find_rule(uint32_t code)
-{
-    for (size_t i = 0; i < COUNT(code_rules); i++) {
-        if (code_rules[i].code == code)
-            return &code_rules[i];
-    }
-    return NULL;
-}
 
 static int hex_digit(char c)
 {
@@ -135,10 +91,11 @@ bool weir_is_service_protection(uint32_t code)
 
 bool weir_signal_class(uint32_t code, enum weir_class *ret)
 {
-    const struct code_rule *rule = find_rule(code);
-    if (rule)
-        *ret = rule->class_;
-    return rule != NULL;
+    const struct weir_catalogue_entry *entry = weir_catalogue_find(code, weir_str(NULL, 0));
+    if (!entry || entry->by_status)
+        return false;
+    *ret = entry->class_;
+    return true;
 }
 
 /* ---- numbers in texts ---- */
@@ -294,13 +251,15 @@ static void judge_silence(bool sent, struct weir_verdict *verdict)
     verdict->outcome = sent ? WEIR_OUTCOME_UNKNOWN : WEIR_OUTCOME_NOT_EXECUTED;
 }
 
-static void judge_answer(struct weir_str code, struct weir_verdict *verdict)
+static void judge_answer(struct weir_str code, struct weir_str message,
+                         struct weir_verdict *verdict)
 {
     bool is_code = weir_signal_parse_code(code, &verdict->code);
-    const struct code_rule *rule = find_rule(verdict->code);
-    if (rule) {
-        verdict->class_ = rule->class_;
-        verdict->outcome = rule->outcome;
+    const struct weir_catalogue_entry *entry =
+        is_code ? weir_catalogue_find(verdict->code, message) : NULL;
+    if (entry && !entry->by_status) {
+        verdict->class_ = entry->class_;
+        verdict->outcome = entry->outcome;
         return;
     }
     judge_by_status(verdict);
@@ -336,7 +295,7 @@ void weir_answer_read(const struct weir_http_answer *http, int64_t fallback_us,
     if (http->status == 0)
         judge_silence(http->sent, &verdict);
     else
-        judge_answer(weir_str_from(http->error_code), &verdict);
+        judge_answer(weir_str_from(http->error_code), weir_str_from(http->error_message), &verdict);
 
     if (verdict.class_ == WEIR_CLASS_THROTTLE) {
         read_throttle(http, &verdict);

@@ -7,11 +7,8 @@
 #define WEIR_THROTTLE_SIGNAL_H
 
 #include "base/str.h"
+#include "throttle/catalogue.h"
 #include "weir/verdict.h"
-
-#define WEIR_CODE_REQUESTS       UINT32_C(0x80072322)
-#define WEIR_CODE_EXECUTION_TIME UINT32_C(0x80072321)
-#define WEIR_CODE_CONCURRENCY    UINT32_C(0x80072326)
 
 /*
  * A service code in any form: `0x80072322` (any case), `80072322` is not one; `-2147015902`,
@@ -23,9 +20,8 @@ bool weir_signal_parse_code(struct weir_str text, uint32_t *ret);
 enum weir_throttle_kind weir_signal_kind(uint32_t code);
 
 /*
- * The class that a code decides by itself: service protection, the throttle-like transient codes,
- * query throttling (not retried), plug-in faults (row errors, whatever their text says). False: the
- * code decides nothing here.
+ * The class that a code decides by itself, without its message. False: it is not in the catalogue,
+ * or leaves the decision to the status.
  */
 bool weir_signal_class(uint32_t code, enum weir_class *ret);
 

@@ -330,6 +330,21 @@ START_TEST(credentials_are_refreshed_once)
 }
 END_TEST
 
+START_TEST(a_refused_user_gets_no_new_token)
+{
+    static const uint32_t users[] = { 0x80040225, 0x80072560 };
+    struct weir_attempt attempt = new_attempt();
+    struct weir_verdict verdict = of_class(WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED);
+    for (size_t i = 0; i < 2; i++) {
+        verdict.code = users[i];
+        ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_RETURN);
+    }
+    ck_assert_int_eq(attempt.refreshes, 0);
+    verdict.code = 0x8004A100;
+    ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_REFRESH);
+}
+END_TEST
+
 START_TEST(what_a_retry_would_not_mend_is_the_callers)
 {
     static const enum weir_class classes[] = { WEIR_CLASS_OK,       WEIR_CLASS_TOO_BIG,
@@ -410,6 +425,7 @@ int main(void)
     suite_add(&s, silence_is_named_as_such);
     suite_add(&s, classes_do_not_share_their_counts);
     suite_add(&s, credentials_are_refreshed_once);
+    suite_add(&s, a_refused_user_gets_no_new_token);
     suite_add(&s, what_a_retry_would_not_mend_is_the_callers);
     suite_add(&s, an_unknown_outcome_of_what_cannot_be_repeated_is_the_callers_in_any_class);
     suite_add(&s, what_cannot_be_repeated_is_still_retried_if_it_was_not_executed);

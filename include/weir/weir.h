@@ -2,14 +2,16 @@
 /*
  * libweir: bulk work against Microsoft Dataverse at the service's own speed limit.
  *
- * This header pulls in the whole public face. The library never prints, never exits, reads no
- * environment of its own accord and keeps no global state.
+ * This header pulls in the whole public face. The library never prints, never exits and keeps no
+ * state that its objects share. Of the environment it reads only what it is told to, and the
+ * variables that name a proxy, unless the options name one.
  */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 
 #include "weir/config.h"
 #include "weir/error.h"
+#include "weir/execute.h"
 #include "weir/log.h"
 #include "weir/pool.h"
 #include "weir/stats.h"

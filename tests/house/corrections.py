@@ -16,6 +16,7 @@ import tempfile
 ROOT = pathlib.Path(sys.argv[1])
 FLAGS = ["-std=gnu17", "-O1", "-ffp-contract=off", "-D_GNU_SOURCE", '-DWEIR_VERSION="0"', "-w",
          "-I", str(ROOT / "include"), "-I", str(ROOT / "src"), "-I", str(ROOT / "tests")]
+FOLDERS = ("base", "config", "throttle", "pool")  # all that the corrections are about
 LIBS = shlex.split(subprocess.run(["pkg-config", "--cflags", "--libs", "check", "json-c"], text=True,
                                   capture_output=True, check=True).stdout) + ["-lm", "-lpthread"]
 
@@ -105,7 +106,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         objects = {}
-        for source in sorted((ROOT / "src").rglob("*.c")):
+        for source in sorted(path for folder in FOLDERS
+                             for path in (ROOT / "src" / folder).glob("*.c")):
             key = source.relative_to(ROOT / "src").as_posix()
             objects[key] = work / (key.replace("/", "_") + ".o")
             compile_to(source, objects[key])

@@ -47,6 +47,84 @@ START_TEST(users_are_rows_that_can_be_read)
 }
 END_TEST
 
+/* What a user is told of the roles of another one. */
+static int ask_roles(struct web *web, const char *id, const char *query)
+{
+    char request[512];
+    snprintf(request, sizeof(request), "GET systemusers(%s)/systemuserroles_association%s", id,
+             query);
+    return web_send(web, request, NULL, NULL);
+}
+
+#define ADMINISTRATOR "\"name\":\"System Administrator\"}]}"
+
+START_TEST(users_have_the_roles_that_the_scenario_gives_them)
+{
+    struct web web = web_new("{\"users\": [{\"name\": \"app2\", \"roles\": [\"Basic User\", "
+                             "\"A \\\"B\\\"\"]}, {\"name\": \"app3\", \"roles\": []}]}");
+    static const char select[] = "?$select=name,roleid";
+    const char *first = sim_api_user_id(web.api, 0);
+    const char *second = sim_api_user_id(web.api, 1);
+    for (web.user = 0; web.user < 3; web.user++) {
+        ck_assert_int_eq(ask_roles(&web, first, select), 200);
+        ck_assert(web_says(&web, ADMINISTRATOR) && web_says(&web, "\"roleid\":\""));
+        ck_assert_int_eq(ask_roles(&web, second, select), 200);
+        ck_assert(web_says(&web, "\"name\":\"Basic User\"},{"));
+        ck_assert(web_says(&web, "\"name\":\"A \\\"B\\\"\"}]}"));
+        ck_assert(!web_says(&web, "Administrator"));
+        ck_assert_int_eq(ask_roles(&web, sim_api_user_id(web.api, 2), select), 200);
+        ck_assert(web_says(&web, "\"value\":[]}"));
+    }
+    sim_api_reset(web.api);
+    web.user = 0;
+    ck_assert_int_eq(ask_roles(&web, second, ""), 200);
+    ck_assert(web_says(&web, "Basic User"));
+    ck_assert_int_eq(ask_roles(&web, second, "?$select=roleid"), 200);
+    ck_assert(web_says(&web, "roleid") && !web_says(&web, "Basic User"));
+    web_free(&web);
+}
+END_TEST
+
+START_TEST(roles_have_the_same_id_for_everybody)
+{
+    struct web web = web_new(NULL);
+    char ids[3][64];
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(ask_roles(&web, sim_api_user_id(web.api, i), ""), 200);
+        const char *id = strstr(web_body(&web), "\"roleid\":");
+        snprintf(ids[i], sizeof(ids[i]), "%.49s", id);
+        ck_assert_str_eq(ids[i], ids[0]);
+    }
+    web_free(&web);
+}
+END_TEST
+
+START_TEST(questions_about_roles_that_make_no_sense_are_refused)
+{
+    struct web web = web_new("{\"users\": [{\"name\": \"app2\", \"privileges\": "
+                             "{\"systemuser\": \"none\"}}]}");
+    const char *id = sim_api_user_id(web.api, 0);
+    char request[256];
+    ck_assert_int_eq(ask_roles(&web, "00000000-0000-0000-0000-000000000001", ""), 404);
+    ck_assert(web_says(&web, "0x80040217"));
+    ck_assert_int_eq(ask_roles(&web, "7", ""), 400);
+    ck_assert_int_eq(ask_roles(&web, "fullname='app1'", ""), 400);
+    ck_assert_int_eq(ask_roles(&web, id, "?$select=name,color"), 400);
+    ck_assert(web_says(&web, "'color'"));
+    ck_assert_int_eq(ask_roles(&web, id, "?$top=1"), 400);
+    ck_assert_int_eq(ask_roles(&web, id, "?$nonsense=1"), 400);
+    snprintf(request, sizeof(request), "ownerid=%s", id);
+    ck_assert_int_eq(ask_roles(&web, request, ""), 200);
+    snprintf(request, sizeof(request), "DELETE systemusers(%s)/systemuserroles_association", id);
+    ck_assert_int_ge(web_send(&web, request, NULL, NULL), 400);
+    snprintf(request, sizeof(request), "GET accounts(%s)/systemuserroles_association", id);
+    ck_assert_int_ge(web_send(&web, request, NULL, NULL), 400);
+    web.user = 1;
+    ck_assert_int_eq(ask_roles(&web, id, ""), 403);
+    web_free(&web);
+}
+END_TEST
+
 START_TEST(unknown_addresses_are_not_found)
 {
     struct web web = web_new(NULL);
@@ -185,6 +263,14 @@ START_TEST(a_wrong_scenario_names_what_is_wrong)
         { "{\"users\": [{\"name\": \"app1\", \"privileges\": {\"account\": \"most\"}}]}",
           "users[0].account is \"most\", allowed is one of none read write all" },
         { "{\"users\": [{\"name\": \"app1\", \"extra\": 1}]}", "unknown key \"extra\"" },
+        { "{\"users\": [{\"name\": \"app1\", \"roles\": \"Basic User\"}]}",
+          "users[0].roles is \"...\", allowed is an array of at most 16 names" },
+        { "{\"users\": [{\"name\": \"app1\", \"roles\": [\"a\", 7]}]}",
+          "users[0].roles is \"7\", allowed is a name of 1 to 100 bytes" },
+        { "{\"users\": [{\"name\": \"app1\", \"roles\": [\"\"]}]}", "1 to 100 bytes" },
+        { "{\"users\": [{\"name\": \"app1\", \"roles\": "
+          "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}]}",
+          "at most 16" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct weir_json *json;
@@ -206,6 +292,9 @@ int main(void)
     struct suite s = suite_new("sim_api");
     suite_add(&s, who_am_i_knows_the_caller_with_and_without_parentheses);
     suite_add(&s, users_are_rows_that_can_be_read);
+    suite_add(&s, users_have_the_roles_that_the_scenario_gives_them);
+    suite_add(&s, roles_have_the_same_id_for_everybody);
+    suite_add(&s, questions_about_roles_that_make_no_sense_are_refused);
     suite_add(&s, unknown_addresses_are_not_found);
     suite_add(&s, the_ledger_tells_duplicates_from_writes);
     suite_add(&s, events_are_counted_over_all_tables);

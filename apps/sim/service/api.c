@@ -94,7 +94,7 @@ void sim_api_free(struct sim_api *api)
     if (api->record)
         sim_record_release(api->record);
     free(api->record);
-    free(api->users);
+    sim_api_release_users(api);
     free(api->base_url);
     free(api->bad_column);
     free(api->bad_value);
@@ -225,7 +225,10 @@ static void run(struct sim_api *api, const struct sim_call *call, const struct s
         break;
     case SIM_URL_RECORD:
     case SIM_URL_PROPERTY:
-        sim_single_execute(api, call, url, answer);
+        if (get && sim_api_is_roles(url))
+            sim_api_list_roles(api, call, url, answer);
+        else
+            sim_single_execute(api, call, url, answer);
         break;
     case SIM_URL_ACTION:
         if (sim_multiple_is(url->action))

@@ -21,12 +21,17 @@ enum sim_right {
     SIM_RIGHT_ALL,   /* delete */
 };
 
+#define SIM_ROLES_MAX     16 /* of one user */
+#define SIM_ROLE_NAME_MAX 100
+
 struct sim_user {
     struct sim_guid id; /* systemuserid */
     char id_text[SIM_GUID_TEXT];
     char name[32]; /* app1 */
     enum sim_right rights[SIM_TABLES_MAX];
     bool reads_own; /* sees only rows that it owns */
+    char *roles[SIM_ROLES_MAX];
+    uint32_t role_count;
 };
 
 struct sim_api {
@@ -66,9 +71,15 @@ const struct sim_table *sim_api_set(const struct sim_api *api, struct weir_str s
  */
 void sim_api_dispatch(struct sim_api *api, const struct sim_call *call, struct sim_answer *answer);
 
-/* In users.c: the rows that are there from the start, and the rights of the scenario. */
+/* In users.c: the rows that are there from the start, and the rights and roles of the scenario. */
 enum weir_status sim_api_read_users(struct sim_api *api, const struct weir_json *scenario,
                                     const char *file, struct weir_error *err);
 void sim_api_add_reference_rows(struct sim_api *api);
+void sim_api_release_users(struct sim_api *api);
+
+/* GET systemusers(id)/systemuserroles_association: whether an address is one, and its answer. */
+bool sim_api_is_roles(const struct sim_url *url);
+void sim_api_list_roles(const struct sim_api *api, const struct sim_call *call,
+                        const struct sim_url *url, struct sim_answer *answer);
 
 #endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A sub-command of weir: one file each, registered in main.c. */
+#ifndef WEIR_APP_COMMAND_H
+#define WEIR_APP_COMMAND_H
+
+struct command {
+    const char *name;
+    const char *summary;               /* one line of `weir help` */
+    const char *help;                  /* one screen, with an example */
+    int (*run)(int argc, char **argv); /* what stands after the name; returns the exit code */
+};
+
+extern const struct command command_check;
+
+/* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
+int command_refuse(const struct command *command, const char *message);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weir: the command.
+ *
+ *     main.c        which sub-command is meant
+ *     command.h     what a sub-command is
+ *     args.c        options on a command line
+ *     settings.c    configuration file, environment, command line; the log
+ *     check.c       weir check: does every connection work?
+ *     exit_code.h   how it ends
+ *
+ * Standard output is for data, standard error for people.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "args.h"
+#include "command.h"
+#include "exit_code.h"
+#include "weir/weir.h"
+
+static const struct command *const commands[] = { &command_check };
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    }
+    return NULL;
+}
+
+int command_refuse(const struct command *command, const char *message)
+{
+    fprintf(stderr, "weir %s: %s\n", command->name, message);
+    return EXIT_USAGE;
+}
+
+static int refuse_name(const char *name)
+{
+    const char *names[COMMAND_COUNT + 1] = { "help" };
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i + 1] = commands[i]->name;
+    const char *nearest = args_nearest(name, names, COMMAND_COUNT + 1);
+    fprintf(stderr, "weir: there is no command \"%s\"", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean \"%s\"?\n", nearest);
+    else
+        fprintf(stderr, "; weir help lists them\n");
+    return EXIT_USAGE;
+}
+
+static void print_overview(FILE *out)
+{
+    fputs("weir: bulk work against Microsoft Dataverse at its own speed limit\n\n"
+          "usage: weir COMMAND [OPTION]...\n\n",
+          out);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help       weir help COMMAND: what a command does, with an example\n\n"
+          "weir --version prints the version.\n",
+          out);
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    const struct command *command = find(argv[0]);
+    if (!command)
+        return refuse_name(argv[0]);
+    fputs(command->help, stdout);
+    return EXIT_DONE;
+}
+
+/*
+ * A core file would hold secrets and tokens; so would what a debugger of the same user reads. The
+ * journal makes a crash resumable, the messages say what happened.
+ */
+static void keep_memory_private(void)
+{
+    struct rlimit none = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
+int main(int argc, char **argv)
+{
+    keep_memory_private();
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        printf("weir %s\n", weir_version());
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return help(argc - 2, argv + 2);
+    const struct command *command = find(name);
+    return command ? command->run(argc - 2, argv + 2) : refuse_name(name);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the settings come from; see settings.h. */
+#include "settings.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+#define FILE_NAME "appsettings.json"
+
+/* --- the log ---------------------------------------------------------------------------------- */
+
+/* One write a line: threads do not tear each other's. */
+static void write_line(void *ctx, const struct weir_log_record *record)
+{
+    const struct settings *settings = ctx;
+    char line[WEIR_LOG_LINE_MAX + 1];
+    size_t len = settings->log_json ? weir_log_format_json(record, line, WEIR_LOG_LINE_MAX)
+                                    : weir_log_format_text(record, line, WEIR_LOG_LINE_MAX);
+    line[len++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, len);
+    (void)written; /* there is nobody to tell */
+}
+
+static enum weir_status read_level(struct settings *settings, const char *text,
+                                   struct weir_error *err)
+{
+    settings->sink = (struct weir_log_sink){ WEIR_LOG_WARNING, write_line, settings };
+    if (!text)
+        return WEIR_OK;
+    for (int level = WEIR_LOG_ERROR; level <= WEIR_LOG_TRACE; level++) {
+        if (strcasecmp(text, weir_log_level_name((enum weir_log_level)level)) != 0)
+            continue;
+        settings->sink.level = (enum weir_log_level)level;
+        return WEIR_OK;
+    }
+    return weir_fail(err, WEIR_E_INVALID,
+                     "--log-level is \"%s\"; it must be error, warning, info, debug or trace",
+                     text);
+}
+
+static enum weir_status read_format(struct settings *settings, const char *text,
+                                    struct weir_error *err)
+{
+    settings->log_json = text && strcasecmp(text, "json") == 0;
+    if (text && !settings->log_json && strcasecmp(text, "text") != 0)
+        return weir_fail(err, WEIR_E_INVALID, "--log-format is \"%s\"; it must be text or json",
+                         text);
+    return WEIR_OK;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+/* The caller frees it. NULL: there is none. */
+static char *find_file(const struct settings_args *args)
+{
+    if (args->config)
+        return weir_strdup(args->config);
+    if (access(FILE_NAME, F_OK) == 0)
+        return weir_strdup(FILE_NAME);
+    const char *folder = getenv("XDG_CONFIG_HOME");
+    const char *below = folder && folder[0] ? "" : "/.config";
+    if (!folder || !folder[0])
+        folder = getenv("HOME");
+    if (!folder || !folder[0])
+        return NULL;
+    struct weir_buf path;
+    weir_buf_init(&path, 4096);
+    weir_buf_printf(&path, "%s%s/weir/%s", folder, below, FILE_NAME);
+    char *text = weir_buf_take(&path);
+    if (access(text, F_OK) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static enum weir_status read_file(struct settings *settings, const struct settings_args *args,
+                                  struct weir_error *err)
+{
+    settings->file = find_file(args);
+    if (!settings->file)
+        return WEIR_OK;
+    return weir_config_read_file(settings->config, settings->file, err);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static enum weir_status read_command_line(struct weir_config *config,
+                                          const struct settings_args *args, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    if (args->url) {
+        struct weir_buf setting;
+        weir_buf_init(&setting, WEIR_CONFIG_TEXT_MAX * 2);
+        weir_buf_printf(&setting, "Dataverse:Url=%s", args->url);
+        status = weir_config_set(config, weir_buf_text(&setting), err);
+        weir_buf_release(&setting);
+    }
+    for (size_t i = 0; i < args->sets.count && !status; i++)
+        status = weir_config_set(config, args->sets.texts[i], err);
+    return status;
+}
+
+static enum weir_status require(const struct settings *settings, struct weir_error *err)
+{
+    const char *file = settings->file ? settings->file : "no " FILE_NAME " was found";
+    if (!settings->options->url)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "no environment: give Dataverse:Url in the configuration (%s) or --url",
+                         file);
+    if (settings->options->connection_count == 0)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "no connections: give Dataverse:Connections in the configuration (%s)",
+                         file);
+    return WEIR_OK;
+}
+
+enum weir_status settings_read(struct settings *settings, const struct settings_args *args,
+                               struct weir_error *err)
+{
+    *settings = (struct settings){ .config = weir_config_new() };
+    enum weir_status status = read_level(settings, args->log_level, err);
+    if (!status)
+        status = read_format(settings, args->log_format, err);
+    if (!status)
+        status = read_file(settings, args, err);
+    if (!status)
+        status = weir_config_read_environment(settings->config, (const char *const *)environ, err);
+    if (!status)
+        status = read_command_line(settings->config, args, err);
+    if (!status)
+        status = weir_config_finish(settings->config, &settings->options, err);
+    if (!status)
+        status = require(settings, err);
+    return status;
+}
+
+void settings_release(struct settings *settings)
+{
+    weir_config_free(settings->config);
+    free(settings->file);
+    *settings = (struct settings){ 0 };
+}

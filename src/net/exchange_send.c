@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What goes out: checked first, so that no byte of a caller's can become a line of its own or
+ * another origin, then told to libcurl. Header lines and body stay where the caller has them.
+ */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "net/transport_parts.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool refuse(struct weir_exchange *exchange, const char *why)
+{
+    exchange->ending = WEIR_ENDING_BROKEN;
+    snprintf(exchange->detail, sizeof(exchange->detail), "not sent: %s", why);
+    return false;
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+/* Methods, and whether a request without a body says that its length is 0. */
+static const struct {
+    const char *name;
+    bool with_body;
+} methods[] = {
+    { "GET", false }, { "POST", true }, { "PATCH", true }, { "PUT", true }, { "DELETE", false },
+};
+
+static int find_method(const char *name)
+{
+    for (size_t i = 0; name && i < COUNT(methods); i++) {
+        if (strcmp(methods[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* Visible ASCII from a slash on, without a fragment. */
+static bool is_target(const char *target)
+{
+    if (!target || target[0] != '/')
+        return false;
+    const char *at = target;
+    while (*at > 0x20 && *at < 0x7f && *at != '#')
+        at++;
+    return *at == '\0' && (size_t)(at - target) <= WEIR_URL_BYTES_MAX;
+}
+
+/* Headers that say where a request ends or goes are libcurl's business alone. */
+static bool is_reserved(struct weir_str name)
+{
+    static const char *const reserved[] = {
+        "Content-Length", "Transfer-Encoding", "Host", "Expect", "Connection", "Upgrade", "TE",
+        "Trailer",        "Keep-Alive",
+    };
+    for (size_t i = 0; i < COUNT(reserved); i++) {
+        if (weir_str_equal_nocase(name, weir_str_from(reserved[i])))
+            return true;
+    }
+    return false;
+}
+
+/* "Name: value"; libcurl would leave out a header without a value. */
+static bool is_header(struct weir_str line)
+{
+    const char *colon = memchr(line.ptr, ':', line.len);
+    size_t len = colon ? (size_t)(colon - line.ptr) : 0;
+    struct weir_str name = weir_str(line.ptr, len);
+    if (!weir_head_is_token(name) || is_reserved(name))
+        return false;
+    bool blank = true;
+    for (size_t i = len + 1; i < line.len; i++) {
+        unsigned char c = (unsigned char)line.ptr[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return false;
+        blank = blank && (c == ' ' || c == '\t');
+    }
+    return !blank;
+}
+
+static bool check_headers(struct weir_exchange *exchange)
+{
+    const struct weir_exchange_request *request = &exchange->request;
+    size_t bytes = 0;
+    if (request->header_count > WEIR_REQUEST_HEADERS_MAX)
+        return refuse(exchange, "too many header lines");
+    for (size_t i = 0; i < request->header_count; i++) {
+        struct weir_str line = weir_str_from(request->headers[i]);
+        bytes += line.len;
+        if (bytes > WEIR_REQUEST_HEAD_BYTES_MAX)
+            return refuse(exchange, "header lines over their bound");
+        if (!is_header(line))
+            return refuse(exchange, "a header line that is none");
+    }
+    return true;
+}
+
+static bool count_body(struct weir_exchange *exchange)
+{
+    const struct weir_exchange_request *request = &exchange->request;
+    for (size_t i = 0; i < request->body_count; i++) {
+        if (__builtin_add_overflow(exchange->body_bytes, request->body[i].len,
+                                   &exchange->body_bytes))
+            return refuse(exchange, "a body without end");
+    }
+    return true;
+}
+
+/* --- told to libcurl -------------------------------------------------------------------------- */
+
+/*
+ * A list in memory of our own, of lines in the caller's: nothing secret is copied here. Lines
+ * without a value keep libcurl from adding such a header.
+ */
+static void link_lines(struct weir_exchange *exchange)
+{
+    static char expect[] = "Expect:", type[] = "Content-Type:";
+    const struct weir_exchange_request *request = &exchange->request;
+    struct curl_slist *lines = exchange->lines;
+    size_t count = 0;
+    bool typed = false;
+    lines[count++].data = expect;
+    for (size_t i = 0; i < request->header_count; i++) {
+        typed = typed || weir_str_starts_nocase(weir_str_from(request->headers[i]), type);
+        lines[count++].data = (char *)(uintptr_t)request->headers[i];
+    }
+    if (!typed)
+        lines[count++].data = type;
+    for (size_t i = 0; i < count; i++)
+        lines[i].next = i + 1 < count ? &lines[i + 1] : NULL;
+    curl_easy_setopt(exchange->easy, CURLOPT_HTTPHEADER, lines);
+}
+
+static void join(struct weir_exchange *exchange)
+{
+    const struct weir_exchange_request *request = &exchange->request;
+    exchange->joined = weir_realloc(NULL, (size_t)exchange->body_bytes + 1, 1);
+    char *at = exchange->joined;
+    for (size_t i = 0; i < request->body_count; i++) {
+        if (request->body[i].len)
+            memcpy(at, request->body[i].ptr, request->body[i].len);
+        at += request->body[i].len;
+    }
+    *at = '\0';
+}
+
+/*
+ * A small body goes out in one piece with its head: one system call and one packet less, which is a
+ * third of what a request costs. A large one is an upload, whatever its method is called: libcurl
+ * then asks for the body piece by piece. That it sends neither again is seen to elsewhere
+ * (weir_exchange_on_prereq); of an upload it would also have to ask for the first piece again.
+ */
+static void set_method(struct weir_exchange *exchange, int method)
+{
+    CURL *easy = exchange->easy;
+    if (exchange->body_bytes > WEIR_BODY_JOINED_MAX) {
+        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+        curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
+    } else if (exchange->body_bytes || methods[method].with_body) {
+        join(exchange);
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->joined);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
+    } else {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, methods[method].name);
+}
+
+/* libcurl divides it among the addresses of a host; ours, which is shorter, ends the attempt. */
+static void set_connect_timeout(struct weir_exchange *exchange)
+{
+    int64_t ms = exchange->http.connect_timeout_us / WEIR_US_PER_MS + 1000;
+    long connect_ms = ms > INT32_MAX ? INT32_MAX : (long)ms;
+    if (connect_ms == exchange->connect_ms)
+        return;
+    exchange->connect_ms = connect_ms;
+    curl_easy_setopt(exchange->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
+}
+
+bool weir_exchange_prepare(struct weir_exchange *exchange)
+{
+    int method = find_method(exchange->request.method);
+    if (method < 0)
+        return refuse(exchange, "a method that is none of GET, POST, PATCH, PUT and DELETE");
+    if (!is_target(exchange->request.target))
+        return refuse(exchange, "a target that is no path");
+    if (!check_headers(exchange) || !count_body(exchange))
+        return false;
+    link_lines(exchange);
+    set_method(exchange, method);
+    set_connect_timeout(exchange);
+    /* Not part of a URL, so that nothing in it can name another host. */
+    curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, exchange->request.target);
+    return true;
+}

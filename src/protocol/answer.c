@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What successful answers say; see answer.h. */
+#include "protocol/answer.h"
+
+#include "base/error.h"
+#include "protocol/scan.h"
+
+/* A string that is a GUID without braces; escapes are not looked through. */
+static bool read_guid(struct weir_str value, struct weir_guid *ret)
+{
+    return weir_scan_is_string(value) && value.len == WEIR_GUID_CHARS + 2 &&
+           weir_guid_parse(weir_str(value.ptr + 1, WEIR_GUID_CHARS), ret);
+}
+
+enum weir_status weir_answer_ids(struct weir_str body, size_t count, struct weir_guid *ids,
+                                 struct weir_error *err)
+{
+    struct weir_str root, list, key, value;
+    if (!weir_scan_document(body, &root))
+        return weir_fail(err, WEIR_E_INVALID, "the answer is no complete JSON document");
+    if (!weir_scan_find(root, "Ids", &list) || !weir_scan_is_array(list))
+        return weir_fail(err, WEIR_E_INVALID, "the answer has no list \"Ids\"");
+    struct weir_scan scan = weir_scan_open(list);
+    size_t got = 0;
+    for (; weir_scan_next(&scan, &key, &value); got++) {
+        if (got < count && !read_guid(value, &ids[got]))
+            return weir_fail(err, WEIR_E_INVALID, "number %zu of the list \"Ids\" is no GUID", got);
+    }
+    if (got != count)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the answer has %zu ids, but %zu rows were to be created", got, count);
+    return WEIR_OK;
+}
+
+enum weir_status weir_answer_whoami(struct weir_str body, struct weir_whoami *ret,
+                                    struct weir_error *err)
+{
+    struct weir_whoami who;
+    const struct {
+        const char *name;
+        struct weir_guid *guid;
+    } members[] = {
+        { "UserId", &who.user_id },
+        { "BusinessUnitId", &who.business_unit_id },
+        { "OrganizationId", &who.organization_id },
+    };
+    struct weir_str root, value;
+    if (!weir_scan_document(body, &root))
+        return weir_fail(err, WEIR_E_INVALID, "the answer is no complete JSON document");
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        if (!weir_scan_find(root, members[i].name, &value) || !read_guid(value, members[i].guid))
+            return weir_fail(err, WEIR_E_INVALID, "the answer has no GUID \"%s\"", members[i].name);
+    }
+    *ret = who;
+    return WEIR_OK;
+}
+
+bool weir_answer_entity_id(const struct weir_http_header *headers, size_t header_count,
+                           struct weir_guid *ret)
+{
+    struct weir_str value = weir_str(NULL, 0);
+    for (size_t i = 0; i < header_count; i++) {
+        if (weir_str_equal_nocase(weir_str_from(headers[i].name), weir_str_from("OData-EntityId")))
+            value = weir_str_trim(weir_str_from(headers[i].value));
+    }
+    if (value.len < WEIR_GUID_CHARS + 2 || value.ptr[value.len - 1] != ')')
+        return false;
+    const char *id = value.ptr + value.len - 1 - WEIR_GUID_CHARS;
+    return id[-1] == '(' && weir_guid_parse(weir_str(id, WEIR_GUID_CHARS), ret);
+}
+
+enum weir_status weir_answer_next_link(struct weir_str body, char *link, size_t link_bytes,
+                                       struct weir_error *err)
+{
+    struct weir_str root, value;
+    if (!weir_scan_document(body, &root) || !weir_scan_is_object(root))
+        return weir_fail(err, WEIR_E_INVALID, "the page is no complete JSON document");
+    if (!weir_scan_find(root, "@odata.nextLink", &value)) {
+        link[0] = '\0';
+        return WEIR_OK;
+    }
+    if (!weir_scan_is_string(value))
+        return weir_fail(err, WEIR_E_INVALID, "the link to the next page is no text");
+    /* Decoded it may be longer than written, by what is replaced: that is no link then. */
+    if (value.len > link_bytes)
+        return weir_fail(err, WEIR_E_TOO_BIG, "the link to the next page is longer than %zu bytes",
+                         link_bytes);
+    weir_scan_text(value, link, link_bytes);
+    return WEIR_OK;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bulk messages; see bulk.h. A row is what stands in front of its members, which is short and
+ * copied, and its members, which are neither:
+ *
+ *     {"@odata.type":"Microsoft.Dynamics.CRM.account","accountid":"…",  name and the rest  }
+ *     ╰────────────────────────── own ──────────────────────────────╯ ╰──── borrowed ────╯ own
+ */
+#include "protocol/bulk.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "protocol/odata.h"
+
+#define NAMESPACE "Microsoft.Dynamics.CRM."
+#define TYPE      "{\"@odata.type\":\"" NAMESPACE
+#define ID        ",\"@odata.id\":\""
+
+static const struct {
+    const char *name;
+    enum weir_naming naming;
+} messages[WEIR_BULK_MESSAGES] = {
+    [WEIR_BULK_CREATE] = { "CreateMultiple", WEIR_NAMING_ID_OR_NONE },
+    [WEIR_BULK_UPDATE] = { "UpdateMultiple", WEIR_NAMING_ID },
+    [WEIR_BULK_UPSERT] = { "UpsertMultiple", WEIR_NAMING_ID_OR_KEY },
+    [WEIR_BULK_DELETE] = { "DeleteMultiple", WEIR_NAMING_ID },
+};
+
+const char *weir_bulk_name(enum weir_bulk_message message)
+{
+    return messages[message].name;
+}
+
+size_t weir_bulk_target_bytes(const struct weir_table_names *table,
+                              const struct weir_target *target)
+{
+    size_t bytes = strlen(TYPE "\"}") + table->logical_name.len;
+    if (target->id.len)
+        bytes += strlen(",\"\":\"\"") + table->primary_id.len + target->id.len;
+    if (target->key.len)
+        bytes += strlen(ID "()\"") + table->set_name.len + target->key.len;
+    if (target->members.len)
+        bytes += 1 + target->members.len;
+    return bytes;
+}
+
+enum weir_status weir_bulk_path(enum weir_bulk_message message,
+                                const struct weir_table_names *table,
+                                const struct weir_request_options *options, struct weir_buf *buf,
+                                struct weir_error *err)
+{
+    enum weir_status status = weir_table_names_check(table, err);
+    if (status != WEIR_OK)
+        return status;
+    weir_buf_printf(buf, WEIR_API_PATH "%.*s/" NAMESPACE "%s", (int)table->set_name.len,
+                    table->set_name.ptr, messages[message].name);
+    if (options->tag && options->tag[0])
+        weir_odata_add_query(buf, "tag", weir_str_from(options->tag));
+    if (buf->overflow || buf->len > WEIR_URL_BYTES_MAX)
+        return weir_fail(err, WEIR_E_TOO_BIG, "the address of the %s is longer than %zu bytes",
+                         messages[message].name, WEIR_URL_BYTES_MAX);
+    return WEIR_OK;
+}
+
+static void add(struct weir_gather *body, struct weir_str text)
+{
+    weir_gather_own(body, text.ptr, text.len);
+}
+
+static void add_target(struct weir_gather *body, const struct weir_table_names *table,
+                       const struct weir_target *target)
+{
+    weir_gather_own_text(body, TYPE);
+    add(body, table->logical_name);
+    weir_gather_own_text(body, "\"");
+    if (target->id.len) {
+        weir_gather_own_text(body, ",\"");
+        add(body, table->primary_id);
+        weir_gather_own_text(body, "\":\"");
+        add(body, target->id);
+        weir_gather_own_text(body, "\"");
+    }
+    if (target->key.len) {
+        weir_gather_own_text(body, ID);
+        add(body, table->set_name);
+        weir_gather_own_text(body, "(");
+        add(body, target->key);
+        weir_gather_own_text(body, ")\"");
+    }
+    if (target->members.len)
+        weir_gather_own_text(body, ",");
+    weir_gather_borrow(body, target->members);
+    weir_gather_own_text(body, "}");
+}
+
+static enum weir_status check_all(enum weir_bulk_message message,
+                                  const struct weir_table_names *table,
+                                  const struct weir_target *targets, size_t count,
+                                  struct weir_error *err)
+{
+    if (count == 0)
+        return weir_fail(err, WEIR_E_INVALID, "a bulk message needs at least one row");
+    if (count > WEIR_TARGETS_MAX)
+        return weir_fail(err, WEIR_E_TOO_BIG, "a bulk message takes %d rows at most, not %zu",
+                         WEIR_TARGETS_MAX, count);
+    enum weir_status status = weir_table_names_check(table, err);
+    if (status != WEIR_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        struct weir_error why;
+        status = weir_target_check(&targets[i], messages[message].naming, &why);
+        if (status != WEIR_OK)
+            return weir_fail(err, status, "row %zu of the %s: %s", i, messages[message].name,
+                             why.message);
+    }
+    return WEIR_OK;
+}
+
+enum weir_status weir_bulk_body(enum weir_bulk_message message,
+                                const struct weir_table_names *table,
+                                const struct weir_target *targets, size_t count,
+                                struct weir_gather *body, struct weir_error *err)
+{
+    enum weir_status status = check_all(message, table, targets, count, err);
+    if (status != WEIR_OK)
+        return status;
+    weir_gather_own_text(body, "{\"Targets\":[");
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            weir_gather_own_text(body, ",");
+        add_target(body, table, &targets[i]);
+    }
+    weir_gather_own_text(body, "]}");
+    if (body->overflow)
+        return weir_fail(err, WEIR_E_TOO_BIG, "the body of the %s is larger than %zu bytes",
+                         messages[message].name, body->bytes_max);
+    return WEIR_OK;
+}

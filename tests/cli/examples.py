@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The examples do what their comments say: examples.py WHOAMI POOL_THREADS WEIR_SIM"""
+import os
+import sys
+
+from harness import run, run_tests, simulator, write_config
+
+WHOAMI, POOL_THREADS, SIM = map(os.path.abspath, sys.argv[1:4])
+
+
+def test_whoami_says_who_we_are_and_creates_an_account(folder):
+    with simulator(SIM, "--users", "2", "--no-limits") as (_, config):
+        result = run([WHOAMI, write_config(folder, config)])
+    assert result.returncode == 0, result
+    assert "GET WhoAmI: HTTP 200" in result.stdout and '"UserId"' in result.stdout, result
+    assert "POST accounts: HTTP 204" in result.stdout, result
+
+
+def test_whoami_says_what_is_wrong(folder):
+    result = run([WHOAMI, folder + "/nothing.json"])
+    assert result.returncode == 1 and "there is no such file" in result.stderr, result
+
+
+def test_the_pool_alone_serves_threads_with_requests_of_their_own(folder):
+    result = run([POOL_THREADS], cwd=folder)
+    assert result.returncode == 0 and "80 of 80 requests executed" in result.stdout, result
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"])

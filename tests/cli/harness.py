@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of the commands share: a simulator, a folder of their own, and TAP."""
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import traceback
+
+
+@contextlib.contextmanager
+def simulator(program, *flags, tls=None):
+    """A weir-sim on a free port; gives its address and its configuration."""
+    process = subprocess.Popen([program, "--port", "0", *flags], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = process.stdout.readline().split()[1]
+        port = url.rsplit(":", 1)[1]
+        text = subprocess.run([program, "--port", port, *flags, "--print-config"],
+                              capture_output=True, text=True, check=True).stdout
+        yield url, json.loads(text)
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+
+
+def write_config(folder, config, mode=0o600):
+    path = pathlib.Path(folder) / "appsettings.json"
+    path.write_text(json.dumps(config, indent=1))
+    path.chmod(mode)
+    return str(path)
+
+
+def run(arguments, **more):
+    kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+    environment = {**kept, "HOME": "/nonexistent", **more.pop("env", {})}
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment,
+                          **more)
+
+
+def run_tests(module):
+    """Each function test_… of a module is a test; it gets a folder. Prints TAP, exits."""
+    tests = [(name, function) for name, function in vars(module).items()
+             if name.startswith("test_")]
+    print(f"1..{len(tests)}")
+    failed = False
+    for number, (name, function) in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                function(folder)
+                print(f"ok {number} - {name[5:]}", flush=True)
+            except Exception:  # whatever it is, it is this test's failure
+                failed = True
+                print(f"not ok {number} - {name[5:]}", flush=True)
+                print("".join("# " + line + "\n" for line in
+                              traceback.format_exc().splitlines()), flush=True)
+    sys.exit(failed)

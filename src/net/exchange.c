@@ -99,18 +99,22 @@ void weir_exchange_arm(struct weir_exchange *exchange)
         weir_timer_set(&exchange->timer, due_us < whole_us ? due_us : whole_us);
 }
 
+static void describe_late(struct weir_exchange *exchange, const char *what, int64_t span_us)
+{
+    snprintf(exchange->detail, sizeof(exchange->detail), "%s within %g s", what,
+             (double)span_us / 1e6);
+}
+
 bool weir_exchange_late(struct weir_exchange *exchange, int64_t now_us)
 {
     const char *what = "";
     int64_t span_us = 0;
-    if (phase_end(exchange, &what, &span_us) > now_us) {
-        if (request_end(exchange) > now_us)
-            return false;
-        what = "no whole answer";
-        span_us = exchange->http.request_timeout_us;
-    }
-    snprintf(exchange->detail, sizeof(exchange->detail), "%s within %g s", what,
-             (double)span_us / 1e6);
+    if (phase_end(exchange, &what, &span_us) <= now_us)
+        describe_late(exchange, what, span_us);
+    else if (request_end(exchange) <= now_us)
+        describe_late(exchange, "no whole answer", exchange->http.request_timeout_us);
+    else
+        return false;
     return true;
 }
 
@@ -289,8 +293,8 @@ static enum weir_ending judge_connecting(struct weir_exchange *exchange, CURLcod
     case CURLE_USE_SSL_FAILED:
         describe(exchange, code, "tls: ");
         return WEIR_ENDING_TLS;
-    case CURLE_OPERATION_TIMEDOUT:
-        describe(exchange, code, "no connection: ");
+    case CURLE_OPERATION_TIMEDOUT: /* ours came late: the loop was busy */
+        describe_late(exchange, "no connection", exchange->http.connect_timeout_us);
         return WEIR_ENDING_TIMED_OUT;
     default:
         describe(exchange, code, "no connection: ");
@@ -300,7 +304,6 @@ static enum weir_ending judge_connecting(struct weir_exchange *exchange, CURLcod
 
 static enum weir_ending judge_connected(struct weir_exchange *exchange, CURLcode code)
 {
-    exchange->curl_detail[exchange->again ? 0 : sizeof(exchange->curl_detail) - 1] = '\0';
     if (exchange->again || code == CURLE_GOT_NOTHING) {
         snprintf(exchange->detail, sizeof(exchange->detail), "closed without a byte of an answer");
         return WEIR_ENDING_BROKEN;

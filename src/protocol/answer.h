@@ -34,7 +34,7 @@ bool weir_answer_entity_id(const struct weir_http_header *headers, size_t header
 /*
  * `@odata.nextLink` of a page, as a C string in `link` of `link_bytes` bytes; "" if it is the last
  * page. WEIR_E_INVALID: no complete document, or a link that is no text; WEIR_E_TOO_BIG: it does
- * not fit. Where it leads is weir_link_path()'s to say.
+ * not fit. Where it leads is weir_same_origin_path()'s to say.
  */
 enum weir_status weir_answer_next_link(struct weir_str body, char *link, size_t link_bytes,
                                        struct weir_error *err);

@@ -116,7 +116,7 @@ static void add_part(struct weir_buf *buf, const struct weir_key_part *part)
 {
     weir_buf_add(buf, part->name.ptr, part->name.len);
     weir_buf_add_char(buf, '=');
-    if (part->type == WEIR_KEY_TEXT)
+    if (part->type == WEIR_KEY_PART_TEXT)
         add_text(buf, part->value);
     else
         weir_odata_add_encoded(buf, part->value);

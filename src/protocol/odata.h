@@ -22,14 +22,14 @@ void weir_odata_add_encoded(struct weir_buf *buf, struct weir_str text);
 /* `?name=value`, or `&name=value` if the buffer has a query already. The name goes as it is. */
 void weir_odata_add_query(struct weir_buf *buf, const char *name, struct weir_str value);
 
-enum weir_key_type {
-    WEIR_KEY_TEXT,    /* in quotes, its own quotes doubled */
-    WEIR_KEY_LITERAL, /* a number, true or false, a GUID, a date: as written */
+enum weir_key_part_type {
+    WEIR_KEY_PART_TEXT,    /* in quotes, its own quotes doubled */
+    WEIR_KEY_PART_LITERAL, /* a number, true or false, a GUID, a date: as written */
 };
 
 /* One column of an alternate key. A lookup goes by the name `_column_value`, as a literal. */
 struct weir_key_part {
-    enum weir_key_type type;
+    enum weir_key_part_type type;
     struct weir_str name;
     struct weir_str value;
 };

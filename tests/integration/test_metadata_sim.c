@@ -83,6 +83,7 @@ static void describe_well(const char *name)
 static void end(void)
 {
     weir_table_free(table);
+    table = NULL;
     weir_buf_release(&bytes);
     stop();
 }

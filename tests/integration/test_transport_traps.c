@@ -382,6 +382,41 @@ START_TEST(a_large_body_does_not_wait_for_expect)
 }
 END_TEST
 
+/* Nobody reads for a while, and no buffer holds so much. */
+START_TEST(a_request_is_sent_when_its_last_byte_has_left)
+{
+    static const char *const answers[] = { OK };
+    struct client client;
+    struct weir_str slices[2] = { big_body() };
+    struct got got = { 0 };
+    char url[64];
+    struct origin *origin =
+        origin_new(&(struct origin_options){ .answers = answers, .answer_count = 1 });
+    struct toxic *toxic = toxic_new(origin_port(origin));
+    toxic_set(toxic, (struct toxic_script){ .up = { .end = TOXIC_STALL } });
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u", toxic_port(toxic));
+    client_init(&client, url);
+    slices[1] = slices[0];
+    struct weir_exchange_request request = {
+        .method = "POST", .target = "/", .body = slices, .body_count = 2
+    };
+    weir_transport_send(client.transport, &request, copy_answer, &got);
+    client_idle(&client, MS(100));
+    int64_t stalled_us = weir_clock_now_us();
+    toxic_set(toxic, (struct toxic_script){ 0 });
+    client_until(&client, got.done);
+    assert_complete(got, 200);
+    ck_assert_int_lt(got.begun_us, stalled_us);
+    ck_assert_int_ge(got.sent_us, stalled_us);
+    ck_assert_int_ge(got.first_byte_us, got.sent_us);
+    ck_assert_uint_gt(client_stats(&client).bytes_sent, 2 * BIG_BYTES);
+    client_release(&client);
+    toxic_free(toxic);
+    origin_free(origin);
+    free((void *)(uintptr_t)slices[0].ptr);
+}
+END_TEST
+
 static void reset_early(void *ctx, const struct origin_request *request,
                         struct origin_answer *answer)
 {
@@ -516,6 +551,7 @@ int main(void)
     suite_add(&s, there_is_a_first_byte_time_out);
     suite_add(&s, the_first_byte_time_out_ends_with_the_first_byte);
     suite_add(&s, a_large_body_does_not_wait_for_expect);
+    suite_add(&s, a_request_is_sent_when_its_last_byte_has_left);
     suite_add(&s, no_sigpipe_ends_the_process);
     suite_add(&s, an_early_refusal_is_never_taken_for_a_success);
     suite_add(&s, what_never_left_was_not_sent);

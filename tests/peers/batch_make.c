@@ -99,9 +99,9 @@ static void read_key(const struct weir_json_node *node, struct weir_buf *key)
     const struct weir_json_node *list = weir_json_find(node, "key");
     for (node = list ? list->first : NULL; node && count < WEIR_KEY_PARTS_MAX; node = node->next) {
         bool text = weir_json_find(node, "text") != NULL;
-        parts[count++] =
-            (struct weir_key_part){ text ? WEIR_KEY_TEXT : WEIR_KEY_LITERAL, text_of(node, "name"),
-                                    text_of(node, text ? "text" : "literal") };
+        parts[count++] = (struct weir_key_part){ text ? WEIR_KEY_PART_TEXT : WEIR_KEY_PART_LITERAL,
+                                                 text_of(node, "name"),
+                                                 text_of(node, text ? "text" : "literal") };
     }
     if (count)
         must_be_ok(weir_odata_add_predicate(key, parts, count, &err), &err);

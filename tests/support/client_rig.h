@@ -77,6 +77,7 @@ static inline void rig_close(void)
     weir_client_free(rig.client);
     weir_buf_release(&rig.log);
     pthread_mutex_destroy(&rig.lock);
+    weir_buf_release(&bytes);
     stop();
 }
 

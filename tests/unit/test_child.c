@@ -148,7 +148,11 @@ static void await(int witness, ssize_t expected)
 {
     char byte;
     struct pollfd polled = { .fd = witness, .events = POLLIN };
-    must(poll(&polled, 1, 60000) == 1);
+    int rc;
+    do /* the end of a child interrupts it */
+        rc = poll(&polled, 1, 60000);
+    while (rc < 0 && errno == EINTR);
+    must(rc == 1);
     must(read(witness, &byte, 1) == expected);
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/limits.h"
 #include "protocol/guid.h"
-#include "protocol/link.h"
 #include "protocol/odata.h"
+#include "protocol/same_origin.h"
 #include "support/gathered.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -133,10 +133,10 @@ static const char *predicate(const struct weir_key_part *parts, size_t count)
 START_TEST(keys_are_written_as_predicates)
 {
     struct weir_key_part parts[] = {
-        { WEIR_KEY_TEXT, text("accountnumber"), text("O'Brien") },
-        { WEIR_KEY_LITERAL, text("x"), text("5") },
-        { WEIR_KEY_LITERAL, text("_parentaccountid_value"), text(GUID) },
-        { WEIR_KEY_TEXT, text("name"), text("Zo\xc3\xab (#1), \"2\" = ''") },
+        { WEIR_KEY_PART_TEXT, text("accountnumber"), text("O'Brien") },
+        { WEIR_KEY_PART_LITERAL, text("x"), text("5") },
+        { WEIR_KEY_PART_LITERAL, text("_parentaccountid_value"), text(GUID) },
+        { WEIR_KEY_PART_TEXT, text("name"), text("Zo\xc3\xab (#1), \"2\" = ''") },
     };
     ck_assert_str_eq(predicate(parts, 1), "accountnumber='O''Brien'");
     ck_assert_str_eq(predicate(parts, 2), "accountnumber='O''Brien',x=5");
@@ -153,7 +153,7 @@ START_TEST(what_cannot_stand_in_a_key_is_named)
         char value[] = "ab_cd", message[128];
         value[2] = *c;
         ck_assert_uint_eq(weir_odata_key_obstacle(text(value)), 2);
-        struct weir_key_part part = { WEIR_KEY_TEXT, text("no"), text(value) };
+        struct weir_key_part part = { WEIR_KEY_PART_TEXT, text("no"), text(value) };
         snprintf(message, sizeof(message),
                  "! the value \"%s\" of the key \"no\" has a \"%c\", which cannot stand in a key; "
                  "use the row's id",
@@ -168,21 +168,21 @@ START_TEST(what_cannot_stand_in_a_key_is_named)
     ck_assert_uint_eq(weir_odata_key_obstacle(weir_str("a\0b", 3)), 1);
     ck_assert_uint_eq(weir_odata_key_obstacle(text("")), 0);
 
-    struct weir_key_part control = { WEIR_KEY_TEXT, text("no"), text("a\nb") };
+    struct weir_key_part control = { WEIR_KEY_PART_TEXT, text("no"), text("a\nb") };
     ck_assert_ptr_nonnull(strstr(predicate(&control, 1), "control character"));
-    struct weir_key_part empty = { WEIR_KEY_TEXT, text("no"), text("") };
+    struct weir_key_part empty = { WEIR_KEY_PART_TEXT, text("no"), text("") };
     ck_assert_str_eq(predicate(&empty, 1), "! the key \"no\" has no value");
-    struct weir_key_part nameless = { WEIR_KEY_TEXT, text("a b"), text("1") };
+    struct weir_key_part nameless = { WEIR_KEY_PART_TEXT, text("a b"), text("1") };
     ck_assert_ptr_nonnull(strstr(predicate(&nameless, 1), "needs names"));
 
     struct weir_key_part many[WEIR_KEY_PARTS_MAX + 1];
     for (size_t i = 0; i < COUNT(many); i++)
-        many[i] = (struct weir_key_part){ WEIR_KEY_LITERAL, text("n"), text("1") };
+        many[i] = (struct weir_key_part){ WEIR_KEY_PART_LITERAL, text("n"), text("1") };
     ck_assert_str_eq(predicate(many, 0), "! a key has 1 to 16 columns, not 0");
     ck_assert_int_eq(predicate(many, WEIR_KEY_PARTS_MAX)[0], 'n');
     ck_assert_str_eq(predicate(many, COUNT(many)), "! a key has 1 to 16 columns, not 17");
     /* a long value is shown by its beginning, cut at a character */
-    struct weir_key_part wide = { WEIR_KEY_TEXT, text("no"),
+    struct weir_key_part wide = { WEIR_KEY_PART_TEXT, text("no"),
                                   text(
                                       "?12345678901234567890123456789012345678901234567890123456789"
                                       "\xc3\xab\xc3\xab") };
@@ -241,7 +241,7 @@ START_TEST(links_are_followed_to_the_same_origin_only)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct weir_str path = weir_str("untouched", 9);
-        bool follow = weir_link_path(rows[i].origin, text(rows[i].link), &path);
+        bool follow = weir_same_origin_path(rows[i].origin, text(rows[i].link), &path);
         ck_assert_msg(follow == (rows[i].path != NULL), "row %zu: %s", i, rows[i].link);
         const char *wanted = rows[i].path ? rows[i].path : "untouched";
         ck_assert_msg(weir_str_equal(path, text(wanted)), "row %zu: %s", i, rows[i].link);

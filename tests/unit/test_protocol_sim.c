@@ -193,7 +193,7 @@ START_TEST(keys_with_everything_in_them_find_their_row)
     struct web web = web_new(NULL);
     struct weir_request_options options = { 0 };
     for (size_t i = 0; i < COUNT(values); i++) {
-        struct weir_key_part part = { WEIR_KEY_TEXT, text("accountnumber"), text(values[i]) };
+        struct weir_key_part part = { WEIR_KEY_PART_TEXT, text("accountnumber"), text(values[i]) };
         struct weir_buf key;
         char address[256], name[32];
         weir_buf_init(&key, 1000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Links in answers; see link.h. */
-#include "protocol/link.h"
+#include "protocol/same_origin.h"
 
 /* An origin taken apart; the host may be an IPv6 address in brackets. */
 struct origin {
@@ -63,7 +63,7 @@ static bool is_plain(struct weir_str link)
     return true;
 }
 
-bool weir_link_path(const char *origin, struct weir_str link, struct weir_str *ret_path)
+bool weir_same_origin_path(const char *origin, struct weir_str link, struct weir_str *ret_path)
 {
     struct weir_str own_text = weir_str_from(origin);
     struct origin own, other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Links in answers: where they lead. Pure; nothing is allocated. Any thread. */
-#ifndef WEIR_PROTOCOL_LINK_H
-#define WEIR_PROTOCOL_LINK_H
+#ifndef WEIR_PROTOCOL_SAME_ORIGIN_H
+#define WEIR_PROTOCOL_SAME_ORIGIN_H
 
 #include "base/str.h"
 
@@ -11,6 +11,6 @@
  * ASCII. True: `ret_path` is its path and query, in `link`, beginning with "/". A link that has no
  * origin of its own must begin with a single "/".
  */
-bool weir_link_path(const char *origin, struct weir_str link, struct weir_str *ret_path);
+bool weir_same_origin_path(const char *origin, struct weir_str link, struct weir_str *ret_path);
 
 #endif

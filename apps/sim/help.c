@@ -35,5 +35,5 @@ const char sim_help[] =
     "\n"
     "example: a small world that throttles after 60 requests in 5 seconds, one answer in ten cut\n"
     "  weir-sim --port 8080 --users 3 --requests 60 --window 5 --service-time 50 &\n"
-    "  weir-sim --port 8080 --users 3 --print-config > appsettings.json\n"
+    "  (umask 077; weir-sim --port 8080 --users 3 --print-config > appsettings.json)\n"
     "  curl -d '{\"faults\":[{\"kind\":\"cut\",\"every\":10}]}' http://127.0.0.1:8080/sim/faults\n";

@@ -24,7 +24,6 @@
 
 #define GUARD_US      SECONDS(60)
 #define GOT_BYTES_MAX 4096
-#define HEADERS_MAX   16
 
 struct client {
     struct weir_loop *loop;

@@ -29,7 +29,7 @@ static bool is_boundary(struct weir_str text)
     return text.len > 0 && text.len <= WEIR_BOUNDARY_BYTES_MAX;
 }
 
-static bool has_boundary(const struct weir_batch *batch, struct weir_str text)
+static bool has_boundary(const struct weir_batch_request *batch, struct weir_str text)
 {
     return text.len && memmem(text.ptr, text.len, batch->boundary.ptr, batch->boundary.len);
 }
@@ -42,7 +42,7 @@ static enum weir_status fail_boundary(struct weir_error *err)
 
 /* ---- before the first part ---- */
 
-static void remember(struct weir_batch *batch, struct weir_str boundary,
+static void remember(struct weir_batch_request *batch, struct weir_str boundary,
                      const struct weir_request_options *options)
 {
     struct weir_str tag = weir_str_from(options->tag);
@@ -53,9 +53,9 @@ static void remember(struct weir_batch *batch, struct weir_str boundary,
     batch->tag = weir_str(batch->memory.ptr + boundary.len, tag.len);
 }
 
-enum weir_status weir_batch_init(struct weir_batch *batch, struct weir_str boundary,
-                                 const struct weir_request_options *options, size_t bytes_max,
-                                 struct weir_error *err)
+enum weir_status weir_batch_request_init(struct weir_batch_request *batch, struct weir_str boundary,
+                                         const struct weir_request_options *options,
+                                         size_t bytes_max, struct weir_error *err)
 {
     if (!is_boundary(boundary))
         return weir_fail(err, WEIR_E_INVALID,
@@ -64,7 +64,7 @@ enum weir_status weir_batch_init(struct weir_batch *batch, struct weir_str bound
     enum weir_status status = weir_request_options_check(options, err);
     if (status != WEIR_OK)
         return status;
-    *batch = (struct weir_batch){ 0 };
+    *batch = (struct weir_batch_request){ 0 };
     weir_gather_init(&batch->body, bytes_max);
     weir_buf_init(&batch->head, HEAD_BYTES_MAX);
     remember(batch, boundary, options);
@@ -76,11 +76,11 @@ enum weir_status weir_batch_init(struct weir_batch *batch, struct weir_str bound
             status = fail_boundary(err);
     }
     if (status != WEIR_OK)
-        weir_batch_release(batch);
+        weir_batch_request_release(batch);
     return status;
 }
 
-void weir_batch_release(struct weir_batch *batch)
+void weir_batch_request_release(struct weir_batch_request *batch)
 {
     weir_gather_release(&batch->body);
     weir_buf_release(&batch->memory);
@@ -111,8 +111,8 @@ static void add_address(struct weir_buf *buf, const struct weir_batch_part *part
 }
 
 /* The address of a part at the end of the head; it is short enough and free of the boundary. */
-static enum weir_status add_path(struct weir_batch *batch, const struct weir_batch_part *part,
-                                 struct weir_error *err)
+static enum weir_status add_path(struct weir_batch_request *batch,
+                                 const struct weir_batch_part *part, struct weir_error *err)
 {
     struct weir_buf path;
     weir_buf_init(&path, WEIR_PART_URL_BYTES_MAX);
@@ -135,7 +135,7 @@ static enum weir_status add_path(struct weir_batch *batch, const struct weir_bat
 
 /* ---- a part ---- */
 
-static enum weir_status check_part(const struct weir_batch *batch,
+static enum weir_status check_part(const struct weir_batch_request *batch,
                                    const struct weir_batch_part *part, struct weir_error *err)
 {
     if (batch->part_count == WEIR_BATCH_PARTS_MAX)
@@ -155,8 +155,8 @@ static enum weir_status check_part(const struct weir_batch *batch,
     return status == WEIR_OK && clash ? fail_boundary(err) : status;
 }
 
-static enum weir_status make_head(struct weir_batch *batch, const struct weir_batch_part *part,
-                                  struct weir_error *err)
+static enum weir_status make_head(struct weir_batch_request *batch,
+                                  const struct weir_batch_part *part, struct weir_error *err)
 {
     weir_buf_reset(&batch->head);
     weir_buf_add_text(&batch->head, "--");
@@ -167,7 +167,7 @@ static enum weir_status make_head(struct weir_batch *batch, const struct weir_ba
     return status;
 }
 
-static void add_row(struct weir_batch *batch, const struct weir_batch_part *part)
+static void add_row(struct weir_batch_request *batch, const struct weir_batch_part *part)
 {
     struct weir_gather *body = &batch->body;
     const struct weir_target *target = &part->target;
@@ -183,7 +183,7 @@ static void add_row(struct weir_batch *batch, const struct weir_batch_part *part
     weir_gather_own_text(body, "}");
 }
 
-static void add_part(struct weir_batch *batch, const struct weir_batch_part *part)
+static void add_part(struct weir_batch_request *batch, const struct weir_batch_part *part)
 {
     const struct weir_buf *headers = &batch->headers[part->kind];
     weir_gather_own(&batch->body, batch->head.ptr, batch->head.len);
@@ -194,8 +194,8 @@ static void add_part(struct weir_batch *batch, const struct weir_batch_part *par
     weir_gather_own_text(&batch->body, "\r\n");
 }
 
-enum weir_status weir_batch_add(struct weir_batch *batch, const struct weir_batch_part *part,
-                                struct weir_error *err)
+enum weir_status weir_batch_request_add(struct weir_batch_request *batch,
+                                        const struct weir_batch_part *part, struct weir_error *err)
 {
     enum weir_status status = check_part(batch, part, err);
     if (status == WEIR_OK)
@@ -213,7 +213,7 @@ enum weir_status weir_batch_add(struct weir_batch *batch, const struct weir_batc
     return WEIR_OK;
 }
 
-enum weir_status weir_batch_finish(struct weir_batch *batch, struct weir_error *err)
+enum weir_status weir_batch_request_finish(struct weir_batch_request *batch, struct weir_error *err)
 {
     if (batch->part_count == 0)
         return weir_fail(err, WEIR_E_INVALID, "a batch needs at least one request");

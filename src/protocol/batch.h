@@ -17,11 +17,11 @@
  * match would silently not be executed, and a text that looks like the boundary would end a part
  * too early, so the boundary is the caller's to draw at random and is looked for in every part.
  *
- *     struct weir_batch batch;
- *     weir_batch_init(&batch, weir_str_from("batch_5f…"), &options, bytes_max, err);
- *     weir_batch_add(&batch, &part, err);  …
- *     weir_batch_finish(&batch, err);      then batch.body is to be sent; POST WEIR_BATCH_PATH with
- *     weir_batch_release(&batch);          weir_request_lines_init_batch()
+ *     struct weir_batch_request batch;
+ *     weir_batch_request_init(&batch, weir_str_from("batch_5f…"), &options, bytes_max, err);
+ *     weir_batch_request_add(&batch, &part, err);  …
+ *     weir_batch_request_finish(&batch, err);      then batch.body is to be sent; POST
+ * WEIR_BATCH_PATH with weir_batch_request_release(&batch);          weir_request_lines_init_batch()
  *
  * The members of rows are borrowed, not copied. Pure. One thread at a time.
  */
@@ -50,7 +50,7 @@ struct weir_batch_part {
     struct weir_str path;      /* behind WEIR_API_PATH, encoded: `accounts(…)?$select=name` */
 };
 
-struct weir_batch {
+struct weir_batch_request {
     struct weir_gather body;
     size_t part_count;
     struct weir_str boundary;                    /* a copy, in `memory` */
@@ -66,11 +66,11 @@ struct weir_batch {
  * boundary that is none or occurs in the headers; options that do not pass
  *                   weir_request_options_check()
  */
-enum weir_status weir_batch_init(struct weir_batch *batch, struct weir_str boundary,
-                                 const struct weir_request_options *options, size_t bytes_max,
-                                 struct weir_error *err);
+enum weir_status weir_batch_request_init(struct weir_batch_request *batch, struct weir_str boundary,
+                                         const struct weir_request_options *options,
+                                         size_t bytes_max, struct weir_error *err);
 
-void weir_batch_release(struct weir_batch *batch);
+void weir_batch_request_release(struct weir_batch_request *batch);
 
 /*
  * Add one request; its members must outlive the batch. If it fails, the batch is as it was before.
@@ -78,10 +78,11 @@ void weir_batch_release(struct weir_batch *batch);
  *   WEIR_E_TOO_BIG  the part after WEIR_BATCH_PARTS_MAX, an address over WEIR_PART_URL_BYTES_MAX,
  * or more than the body's maximum
  */
-enum weir_status weir_batch_add(struct weir_batch *batch, const struct weir_batch_part *part,
-                                struct weir_error *err);
+enum weir_status weir_batch_request_add(struct weir_batch_request *batch,
+                                        const struct weir_batch_part *part, struct weir_error *err);
 
 /* The last line. WEIR_E_INVALID: there is no part; WEIR_E_TOO_BIG: more than the maximum. */
-enum weir_status weir_batch_finish(struct weir_batch *batch, struct weir_error *err);
+enum weir_status weir_batch_request_finish(struct weir_batch_request *batch,
+                                           struct weir_error *err);
 
 #endif

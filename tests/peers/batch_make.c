@@ -107,7 +107,7 @@ static void read_key(const struct weir_json_node *node, struct weir_buf *key)
         must_be_ok(weir_odata_add_predicate(key, parts, count, &err), &err);
 }
 
-static void add_part(struct weir_batch *batch, const struct weir_table_names *table,
+static void add_part(struct weir_batch_request *batch, const struct weir_table_names *table,
                      const struct weir_json_node *node)
 {
     struct weir_error err;
@@ -122,13 +122,13 @@ static void add_part(struct weir_batch *batch, const struct weir_table_names *ta
                     .members = text_of(node, "members") },
         .path = text_of(node, "path"),
     };
-    must_be_ok(weir_batch_add(batch, &part, &err), &err);
+    must_be_ok(weir_batch_request_add(batch, &part, &err), &err);
     weir_buf_release(&key);
 }
 
 /* ---- what comes of it ---- */
 
-static void print(const struct weir_batch *batch, const struct weir_request_lines *lines)
+static void print(const struct weir_batch_request *batch, const struct weir_request_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)
         printf("%s\r\n", lines->lines[i]);
@@ -145,19 +145,20 @@ static void make(const struct weir_json_node *root)
     struct weir_table_names table = { text_of(names, "logicalName"), text_of(names, "setName"),
                                       text_of(names, "primaryId") };
     struct weir_request_options options = read_options(weir_json_find(root, "options"));
-    struct weir_batch batch;
+    struct weir_batch_request batch;
     struct weir_error err;
-    must_be_ok(weir_batch_init(&batch, text_of(root, "boundary"), &options, BODY_BYTES_MAX, &err),
-               &err);
+    must_be_ok(
+        weir_batch_request_init(&batch, text_of(root, "boundary"), &options, BODY_BYTES_MAX, &err),
+        &err);
     const struct weir_json_node *parts = weir_json_find(root, "parts");
     for (const struct weir_json_node *part = parts ? parts->first : NULL; part; part = part->next)
         add_part(&batch, &table, part);
-    must_be_ok(weir_batch_finish(&batch, &err), &err);
+    must_be_ok(weir_batch_request_finish(&batch, &err), &err);
     struct weir_request_lines lines;
     weir_request_lines_init_batch(&lines, &options, batch.boundary);
     print(&batch, &lines);
     weir_request_lines_release(&lines);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 
 int main(void)

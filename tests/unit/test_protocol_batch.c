@@ -40,31 +40,32 @@ static struct weir_batch_part read_part(const char *path)
     return (struct weir_batch_part){ .kind = WEIR_REQUEST_READ, .path = text(path) };
 }
 
-static struct weir_batch begin(const char *boundary, const struct weir_request_options *options)
+static struct weir_batch_request begin(const char *boundary,
+                                       const struct weir_request_options *options)
 {
-    struct weir_batch batch;
+    struct weir_batch_request batch;
     struct weir_error err;
-    if (weir_batch_init(&batch, text(boundary), options, BYTES_MAX, &err) != WEIR_OK)
+    if (weir_batch_request_init(&batch, text(boundary), options, BYTES_MAX, &err) != WEIR_OK)
         ck_abort_msg("%s", err.message);
     return batch;
 }
 
-static void add(struct weir_batch *batch, struct weir_batch_part one)
+static void add(struct weir_batch_request *batch, struct weir_batch_part one)
 {
     struct weir_error err;
-    if (weir_batch_add(batch, &one, &err) != WEIR_OK)
+    if (weir_batch_request_add(batch, &one, &err) != WEIR_OK)
         ck_abort_msg("%s", err.message);
 }
 
-static char *finish(struct weir_batch *batch)
+static char *finish(struct weir_batch_request *batch)
 {
-    ck_assert_int_eq(weir_batch_finish(batch, NULL), WEIR_OK);
+    ck_assert_int_eq(weir_batch_request_finish(batch, NULL), WEIR_OK);
     return gathered(&batch->body);
 }
 
 START_TEST(a_batch_is_written_to_the_byte)
 {
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     add(&batch, part(WEIR_REQUEST_CREATE, ID, "", "\"name\":\"A\""));
     add(&batch, part(WEIR_REQUEST_CREATE, "", "", "\"name\":\"B\""));
     add(&batch, part(WEIR_REQUEST_CREATE, ID, "", ""));
@@ -89,8 +90,8 @@ START_TEST(a_batch_is_written_to_the_byte)
                    "Accept: application/json\r\n\r\n\r\n" //
                    "--batch_1--\r\n");
     free(body);
-    weir_batch_release(&batch);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
@@ -114,7 +115,7 @@ START_TEST(what_is_asked_for_stands_in_every_part)
                                             .tag = "a b",
                                             .impersonate = ID,
                                             .session_token = "session" };
-    struct weir_batch batch = begin("batch_1", &options);
+    struct weir_batch_request batch = begin("batch_1", &options);
     for (int i = 0; i < 10; i++) {
         add(&batch, part(WEIR_REQUEST_CREATE, ID, "", ""));
         add(&batch, part(WEIR_REQUEST_UPDATE, ID, "", ""));
@@ -136,7 +137,7 @@ START_TEST(what_is_asked_for_stands_in_every_part)
     ck_assert_uint_eq(occurrences(body, "$top=1&tag="), 10);
     ck_assert_uint_eq(occurrences(body, "If-Match: *\r\n"), 10);
     free(body);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
@@ -145,7 +146,7 @@ START_TEST(rows_are_borrowed_and_lines_end_with_cr_lf)
     static char members[100][64];
     struct weir_rng rng;
     weir_rng_init(&rng, 6, 0);
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     for (size_t i = 0; i < COUNT(members); i++) {
         snprintf(members[i], sizeof(members[i]), "\"name\":\"row %zu\"", i);
         enum weir_request_kind kind =
@@ -160,7 +161,7 @@ START_TEST(rows_are_borrowed_and_lines_end_with_cr_lf)
     ck_assert_uint_eq(occurrences(body, "\r"), occurrences(body, "\n"));
     ck_assert_str_eq(body + strlen(body) - 13, "--batch_1--\r\n");
     free(body);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
@@ -168,12 +169,13 @@ END_TEST
 
 static void check_boundary(const char *boundary, bool good)
 {
-    struct weir_batch batch;
+    struct weir_batch_request batch;
     struct weir_error err;
-    enum weir_status status = weir_batch_init(&batch, text(boundary), &nothing, BYTES_MAX, &err);
+    enum weir_status status =
+        weir_batch_request_init(&batch, text(boundary), &nothing, BYTES_MAX, &err);
     ck_assert_msg(status == (good ? WEIR_OK : WEIR_E_INVALID), "%s", boundary);
     if (good)
-        weir_batch_release(&batch);
+        weir_batch_request_release(&batch);
 }
 
 START_TEST(boundaries_are_plain_and_short)
@@ -201,28 +203,28 @@ START_TEST(a_boundary_that_occurs_in_a_part_is_noticed_wherever_it_is)
         part(WEIR_REQUEST_UPDATE, ID, "", "\"a\":\"\r\n--batch_1--\r\n\""),
         read_part("accounts?x=batch_1"),
     };
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     add(&batch, part(WEIR_REQUEST_DELETE, ID, "", ""));
     size_t bytes = batch.body.bytes;
     for (size_t i = 0; i < COUNT(clashes); i++) {
         struct weir_error err;
-        ck_assert_int_eq(weir_batch_add(&batch, &clashes[i], &err), WEIR_E_INVALID);
+        ck_assert_int_eq(weir_batch_request_add(&batch, &clashes[i], &err), WEIR_E_INVALID);
         ck_assert_ptr_nonnull(strstr(err.message, "boundary"));
         ck_assert_uint_eq(batch.body.bytes, bytes);
         ck_assert_uint_eq(batch.part_count, 1);
     }
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
     batch = begin("00000001", &nothing);
     struct weir_batch_part create = part(WEIR_REQUEST_CREATE, ID, "", "");
-    ck_assert_int_eq(weir_batch_add(&batch, &create, NULL), WEIR_E_INVALID);
-    weir_batch_release(&batch);
+    ck_assert_int_eq(weir_batch_request_add(&batch, &create, NULL), WEIR_E_INVALID);
+    weir_batch_request_release(&batch);
     struct weir_request_options options = { .session_token = "x batch_1" };
-    ck_assert_int_eq(weir_batch_init(&batch, text("batch_1"), &options, BYTES_MAX, NULL),
+    ck_assert_int_eq(weir_batch_request_init(&batch, text("batch_1"), &options, BYTES_MAX, NULL),
                      WEIR_E_INVALID);
     options = (struct weir_request_options){ .tag = "batch_1" };
     batch = begin("batch_1", &options);
-    ck_assert_int_eq(weir_batch_add(&batch, &create, NULL), WEIR_E_INVALID);
-    weir_batch_release(&batch);
+    ck_assert_int_eq(weir_batch_request_add(&batch, &create, NULL), WEIR_E_INVALID);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
@@ -230,16 +232,16 @@ END_TEST
 
 START_TEST(a_batch_takes_a_thousand_parts)
 {
-    struct weir_batch batch = begin("batch_1", &nothing);
-    ck_assert_int_eq(weir_batch_finish(&batch, NULL), WEIR_E_INVALID);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
+    ck_assert_int_eq(weir_batch_request_finish(&batch, NULL), WEIR_E_INVALID);
     struct weir_batch_part one = part(WEIR_REQUEST_DELETE, ID, "", "");
     for (int i = 0; i < WEIR_BATCH_PARTS_MAX; i++)
-        must(weir_batch_add(&batch, &one, NULL) == WEIR_OK);
-    ck_assert_int_eq(weir_batch_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
+        must(weir_batch_request_add(&batch, &one, NULL) == WEIR_OK);
+    ck_assert_int_eq(weir_batch_request_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
     char *body = finish(&batch);
     ck_assert_uint_eq(occurrences(body, "--batch_1\r\n"), WEIR_BATCH_PARTS_MAX);
     free(body);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
@@ -248,41 +250,43 @@ START_TEST(an_address_in_a_part_has_a_bound)
     static char path[WEIR_PART_URL_BYTES_MAX + 1];
     memset(path, 'a', sizeof(path) - 1);
     size_t longest = WEIR_PART_URL_BYTES_MAX - strlen(WEIR_API_PATH);
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     path[longest + 1] = '\0';
     struct weir_batch_part one = read_part(path);
-    ck_assert_int_eq(weir_batch_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
+    ck_assert_int_eq(weir_batch_request_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
     ck_assert_uint_eq(batch.body.bytes, 0);
     path[longest] = '\0';
     add(&batch, read_part(path));
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 END_TEST
 
 START_TEST(a_part_too_many_leaves_the_batch_as_it_was)
 {
     struct weir_batch_part one = part(WEIR_REQUEST_UPDATE, ID, "", "\"name\":\"A\"");
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     add(&batch, one);
     add(&batch, one);
     char *wanted = finish(&batch);
     size_t bytes = batch.body.bytes;
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
     for (size_t room = bytes; room < bytes + bytes / 3; room++) {
-        ck_assert_int_eq(weir_batch_init(&batch, text("batch_1"), &nothing, room, NULL), WEIR_OK);
+        ck_assert_int_eq(weir_batch_request_init(&batch, text("batch_1"), &nothing, room, NULL),
+                         WEIR_OK);
         add(&batch, one);
         add(&batch, one);
-        ck_assert_int_eq(weir_batch_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
+        ck_assert_int_eq(weir_batch_request_add(&batch, &one, NULL), WEIR_E_TOO_BIG);
         char *body = finish(&batch);
         ck_assert_str_eq(body, wanted);
         free(body);
-        weir_batch_release(&batch);
+        weir_batch_request_release(&batch);
     }
-    ck_assert_int_eq(weir_batch_init(&batch, text("batch_1"), &nothing, bytes - 1, NULL), WEIR_OK);
+    ck_assert_int_eq(weir_batch_request_init(&batch, text("batch_1"), &nothing, bytes - 1, NULL),
+                     WEIR_OK);
     add(&batch, one);
     add(&batch, one);
-    ck_assert_int_eq(weir_batch_finish(&batch, NULL), WEIR_E_TOO_BIG);
-    weir_batch_release(&batch);
+    ck_assert_int_eq(weir_batch_request_finish(&batch, NULL), WEIR_E_TOO_BIG);
+    weir_batch_request_release(&batch);
     free(wanted);
 }
 END_TEST
@@ -303,18 +307,18 @@ START_TEST(parts_that_are_not_named_rightly_are_refused)
         read_part("a\r\nb"),
         read_part("a#b"),
     };
-    struct weir_batch batch = begin("batch_1", &nothing);
+    struct weir_batch_request batch = begin("batch_1", &nothing);
     for (size_t i = 0; i < COUNT(bad); i++) {
-        ck_assert_int_eq(weir_batch_add(&batch, &bad[i], NULL), WEIR_E_INVALID);
+        ck_assert_int_eq(weir_batch_request_add(&batch, &bad[i], NULL), WEIR_E_INVALID);
         ck_assert_uint_eq(batch.body.bytes, 0);
     }
     struct weir_table_names nameless = { text("account"), text("acc ounts"), text("accountid") };
     struct weir_batch_part one = part(WEIR_REQUEST_CREATE, ID, "", "");
     one.table = &nameless;
-    ck_assert_int_eq(weir_batch_add(&batch, &one, NULL), WEIR_E_INVALID);
-    weir_batch_release(&batch);
+    ck_assert_int_eq(weir_batch_request_add(&batch, &one, NULL), WEIR_E_INVALID);
+    weir_batch_request_release(&batch);
     struct weir_request_options options = { .impersonate = "me" };
-    ck_assert_int_eq(weir_batch_init(&batch, text("b_1"), &options, BYTES_MAX, NULL),
+    ck_assert_int_eq(weir_batch_request_init(&batch, text("b_1"), &options, BYTES_MAX, NULL),
                      WEIR_E_INVALID);
 }
 END_TEST

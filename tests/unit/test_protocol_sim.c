@@ -293,20 +293,21 @@ static char *outer_type(const struct web *web)
 static void send_plans(struct web *web, const struct plan *plans, size_t count, bool go_on)
 {
     struct weir_request_options options = { .continue_on_error = go_on, .tag = "t" };
-    struct weir_batch batch;
+    struct weir_batch_request batch;
     struct weir_request_lines lines;
     struct weir_error err;
-    must(weir_batch_init(&batch, text("batch_0f8fad5b"), &options, BYTES_MAX, NULL) == WEIR_OK);
+    must(weir_batch_request_init(&batch, text("batch_0f8fad5b"), &options, BYTES_MAX, NULL) ==
+         WEIR_OK);
     for (size_t i = 0; i < count; i++) {
         struct weir_batch_part part = part_of(&plans[i]);
-        if (weir_batch_add(&batch, &part, &err) != WEIR_OK)
+        if (weir_batch_request_add(&batch, &part, &err) != WEIR_OK)
             ck_abort_msg("%s", err.message);
     }
-    must(weir_batch_finish(&batch, NULL) == WEIR_OK);
+    must(weir_batch_request_finish(&batch, NULL) == WEIR_OK);
     weir_request_lines_init_batch(&lines, &options, batch.boundary);
     send_gathered(web, WEIR_BATCH_PATH, &batch.body, &lines);
     weir_request_lines_release(&lines);
-    weir_batch_release(&batch);
+    weir_batch_request_release(&batch);
 }
 
 static void check_part(const struct model *model, const struct plan *plan,

@@ -32,12 +32,16 @@ static void check_text(const char *text, size_t text_max)
 static void check_rows(const struct weir_fault *fault)
 {
     bool rows = fault->details == WEIR_FAULT_DETAILS_ROWS;
-    if (rows != (fault->row_count > 0) && fault->details != WEIR_FAULT_DETAILS_BAD)
+    bool seen[WEIR_TARGETS_MAX] = { false };
+    if (rows != (fault->row_count > 0))
         abort();
     for (size_t i = 0; i < fault->row_count; i++) {
         const struct weir_fault_row *row = &fault->rows[i];
         if (row->index >= WEIR_TARGETS_MAX || row->status < 0 || row->status > 599)
             abort();
+        if (seen[row->index])
+            abort();
+        seen[row->index] = true;
         check_text(row->code, sizeof(row->code));
     }
 }

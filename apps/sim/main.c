@@ -35,6 +35,7 @@
 
 /* All that lives as long as the program. */
 struct program {
+    struct weir_log_sink log; /* the shell writes to it until its end */
     struct sim_options options;
     struct sim_world *world;
     struct sim_shell *shell;
@@ -128,12 +129,12 @@ static int summarise(struct program *program)
     return EXIT_SUCCESS;
 }
 
-static int serve(struct program *program, const struct weir_log_sink *log)
+static int serve(struct program *program)
 {
     struct weir_error err;
     struct sim_shell_options shell = {
         .connections_max = (uint32_t)program->options.connections_max,
-        .log = log,
+        .log = &program->log,
     };
     uint16_t port;
     raise_file_limit(program->options.connections_max);
@@ -163,7 +164,7 @@ static int serve(struct program *program, const struct weir_log_sink *log)
 
 static int run(struct program *program)
 {
-    struct weir_log_sink log = { program->options.log_level, write_log, NULL };
+    program->log = (struct weir_log_sink){ program->options.log_level, write_log, NULL };
     switch (program->options.wish) {
     case SIM_WISH_HELP:
         fputs(sim_help, stdout);
@@ -176,7 +177,7 @@ static int run(struct program *program)
     case SIM_WISH_SERVE:
         break;
     }
-    return serve(program, &log);
+    return serve(program);
 }
 
 int main(int argc, char **argv)

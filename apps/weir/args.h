@@ -4,7 +4,7 @@
  *
  *     --name value    --name=value    --switch    --    everything after it is an operand
  *
- * Long names only, in full; options and operands may stand in any order. A name that is not known
+ * Names in full; options and operands may stand in any order. A name that is not known
  * gets the nearest one as a suggestion.
  */
 #ifndef WEIR_APP_ARGS_H

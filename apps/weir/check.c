@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "args.h"
+#include "auth/credential.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -35,6 +36,7 @@ struct row {
     struct weir_answer answer;
     struct role_set roles;
     bool roles_known;
+    bool answered; /* by the service itself, be it with a refusal */
 };
 
 /* All of them, and who does the next one. */
@@ -58,6 +60,9 @@ static void ask_who(struct weir_client *client, struct row *row)
 {
     struct weir_response response;
     row->status = ask(client, "WhoAmI", &response, &row->err);
+    struct weir_pool_stats stats;
+    weir_pool_stats(weir_client_pool(client), &stats);
+    row->answered = stats.requests_served > 0;
     if (!row->status) {
         row->answer = response.answer;
         row->status =
@@ -139,24 +144,6 @@ static void inspect_all(struct inspection *it)
 
 /* --- showing ---------------------------------------------------------------------------------- */
 
-static const char *credential_of(const struct weir_connection_options *it)
-{
-    if (it->certificate_file)
-        return "certificate";
-    if (it->managed_identity)
-        return "managed identity";
-    if (it->federated_token_file)
-        return "federated token";
-    if (it->token_command)
-        return "token command";
-    if (it->access_token || it->access_token_file)
-        return "static token";
-    return it->client_secret || it->client_secret_file || it->client_secret_env ||
-                   it->client_secret_command
-               ? "client secret"
-               : "none";
-}
-
 static const char *state_of(const struct row *row)
 {
     switch (row->status) {
@@ -165,7 +152,7 @@ static const char *state_of(const struct row *row)
     case WEIR_E_SERVICE_PROTECTION:
         return "throttled";
     case WEIR_E_CREDENTIALS:
-        return row->err.service_code ? "refused" : "no token";
+        return row->answered ? "refused" : "no token";
     case WEIR_E_UNAVAILABLE:
         return "unreachable";
     case WEIR_E_REFUSED:
@@ -226,8 +213,8 @@ static void print_row(const struct inspection *it, size_t i, int width)
                 seconds, sizeof(seconds));
     number_text(ok, row->answer.duration_us / WEIR_US_PER_MS, " ms", latency, sizeof(latency));
     printf("%-*s  %-16s  %-11s  %-36s  %4s  %13s  %9s  %8s\n", width, row->name,
-           credential_of(&it->settings->options->connections[i]), state_of(row), user, hint,
-           requests, seconds, latency);
+           weir_credential_kind_name(&it->settings->options->connections[i]), state_of(row), user,
+           hint, requests, seconds, latency);
 }
 
 static void print_table(const struct inspection *it)
@@ -237,7 +224,6 @@ static void print_table(const struct inspection *it)
            "STATE", "USER", "HINT", "REQUESTS LEFT", "TIME LEFT", "ANSWER");
     for (size_t i = 0; i < it->count; i++)
         print_row(it, i, width);
-    fflush(stdout);
 }
 
 /* Users of different organisations would write into different databases. */
@@ -273,8 +259,10 @@ static void print_role_difference(const struct inspection *it, const struct row 
 /* Some messages name the connection themselves. */
 static void print_problem(const struct row *row)
 {
-    bool named = strncmp(row->err.message, "connection \"", strlen("connection \"")) == 0;
-    fprintf(stderr, "%s%s%s\n", named ? "" : row->name, named ? "" : ": ", row->err.message);
+    char named[WEIR_CONNECTION_NAME_MAX + 16];
+    snprintf(named, sizeof(named), "connection \"%s\"", row->name);
+    bool is_named = strncmp(row->err.message, named, strlen(named)) == 0;
+    fprintf(stderr, "%s%s%s\n", is_named ? "" : row->name, is_named ? "" : ": ", row->err.message);
 }
 
 /* Returns the exit code. */
@@ -290,6 +278,8 @@ static int print_findings(const struct inspection *it)
             print_problem(row);
         else if (row->roles_known)
             print_role_difference(it, row);
+        else
+            fprintf(stderr, "%s: its roles could not be read\n", row->name);
     }
     if (!same_organisation(it)) {
         fprintf(stderr, "the connections belong to different organisations\n");
@@ -313,7 +303,12 @@ static int check(const struct settings *settings)
             settings->file ? settings->file : "from the environment");
     inspect_all(&it);
     print_table(&it);
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
     int code = print_findings(&it);
+    if (!written) {
+        fprintf(stderr, "weir check: the table could not be written\n");
+        code = exit_code_worse(code, EXIT_LOCAL_IO);
+    }
     for (size_t i = 0; i < it.count; i++)
         role_set_release(&it.rows[i].roles);
     free(it.rows);

@@ -6,6 +6,17 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+/* Names go to a terminal: nothing in them may steer it. */
+static char *printable(struct weir_str name)
+{
+    char *copy = weir_strndup(name.ptr, name.len);
+    for (char *at = copy; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
+    return copy;
+}
+
 enum weir_status role_set_read(struct role_set *set, struct weir_str body)
 {
     struct weir_json *json;
@@ -18,7 +29,7 @@ enum weir_status role_set_read(struct role_set *set, struct weir_str body)
          it && set->count < ROLES_MAX; it = it->next) {
         const struct weir_json_node *name = weir_json_find(it, "name");
         if (name && name->type == WEIR_JSON_STRING)
-            set->names[set->count++] = weir_strndup(name->text.ptr, name->text.len);
+            set->names[set->count++] = printable(name->text);
     }
     status = value && value->type == WEIR_JSON_ARRAY ? WEIR_OK : WEIR_E_INVALID;
     weir_json_free(json);

@@ -44,7 +44,8 @@ WEIR_API enum weir_status weir_client_new(const struct weir_options *options,
 
 /*
  * Everybody inside weir_execute() returns with WEIR_E_SHUTDOWN, requests in flight are broken off,
- * tokens are wiped. Nobody may call anything on the client once this has begun. NULL is fine.
+ * tokens are wiped (in libcurl's buffers too, unless the program has set libcurl up itself before).
+ * Nobody may call anything on the client once this has begun. NULL is fine.
  */
 WEIR_API void weir_client_free(struct weir_client *client);
 
@@ -87,9 +88,9 @@ struct weir_response {
  *   WEIR_E_UNAVAILABLE         no complete answer, or failures of the service, until the retries
  *                              were used up; or once, if the outcome is unknown and the request not
  *                              repeatable: err->outcome_known tells
- *   WEIR_E_REFUSED             the service's answer is no; err has HTTP status, code and its words
- *   WEIR_E_CREDENTIALS         no connection is left whose token is accepted
- *   WEIR_E_INVALID             a method, path or header that cannot be sent
+ *   WEIR_E_REFUSED             the service's answer is no, or a redirect, or 304; err has HTTP
+ * status, code and its words WEIR_E_CREDENTIALS         no connection is left whose token is
+ * accepted WEIR_E_INVALID, WEIR_E_TOO_BIG  a method, path or header that cannot be sent
  *   WEIR_E_POOL_EXHAUSTED, WEIR_E_NO_CONNECTION, WEIR_E_CANCELLED, WEIR_E_SHUTDOWN
  * *ret is set on success; it may be released in any case.
  */

@@ -92,12 +92,15 @@ struct weir_http_header {
 
 /* An HTTP answer, or the lack of one, as a program saw it. Nothing is kept after the call. */
 struct weir_http_answer {
-    int status; /* 0: no complete answer arrived */
-    bool sent;  /* a byte of the request body may have reached the service */
+    int status;   /* 0: no complete answer arrived */
+    bool sent;    /* a byte of the request body may have reached the service */
+    bool partial; /* an error, but the body tells of rows or parts one by one, some of which may
+                     have been executed */
     const struct weir_http_header *headers;
     size_t header_count;
     const char *error_code;    /* `error.code` of the body: hex or decimal; NULL: none */
-    const char *error_message; /* `error.message` of the body; NULL: none */
+    const char *error_message; /* `error.message` of the body; NULL: none. A refusal (4xx) without
+                                  code and message is taken for a gateway's: it blames no row */
     int64_t duration_us;
     int64_t ttfb_us;
 };

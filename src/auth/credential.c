@@ -124,6 +124,12 @@ static enum weir_status find_kind(const struct weir_connection_options *connecti
         count ? "more than one credential" : "no credential");
 }
 
+const char *weir_credential_kind_name(const struct weir_connection_options *connection)
+{
+    enum weir_credential_kind kind;
+    return find_kind(connection, &kind, NULL) == WEIR_OK ? weir_credential_name(kind) : "none";
+}
+
 static enum weir_status check_address(const struct weir_options *options, struct weir_error *err)
 {
     struct weir_str url = weir_str_from(options->url);

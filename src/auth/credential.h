@@ -29,6 +29,9 @@ enum weir_credential_kind {
 /* "client secret", "certificate" … */
 const char *weir_credential_name(enum weir_credential_kind kind);
 
+/* The same of a connection as it is configured; "none". */
+const char *weir_credential_kind_name(const struct weir_connection_options *connection);
+
 /* Whether it is the login service that hands out the token. */
 bool weir_credential_logs_in(enum weir_credential_kind kind);
 

@@ -3,11 +3,11 @@
 #include "auth/token_answer.h"
 
 #include "auth/base64url.h"
-#include "auth/moment.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/moment.h"
 
 #define LIFE_UNKNOWN_US WEIR_US_PER_HOUR
 

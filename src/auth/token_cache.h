@@ -17,7 +17,7 @@
  *     passing   1, 2, 4 … 30 s after the first, second, third … failure in a row, a quarter of it
  *               by chance; or what the answer's Retry-After said, an hour at most
  *     for good  a minute: secrets are renewed and applications are allowed while a job waits, so
- *               even a plain no is asked again, but seldom
+ *               for whoever puts such a connection back a plain no is asked again, but seldom
  * A token that is still good is handed out all the same, whatever became of its renewal.
  *
  * Invariants: at most one fetch at a time (`fetching`); serial numbers grow and are never used

@@ -102,6 +102,19 @@ void weir_buf_add_json_string(struct weir_buf *buf, struct weir_str text)
     weir_buf_add_char(buf, '"');
 }
 
+size_t weir_buf_json_string_bytes(struct weir_str text)
+{
+    size_t bytes = 2 + text.len;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '"' || c == '\\' || c == '\n')
+            bytes += 1;
+        else if ((unsigned char)c < 0x20)
+            bytes += 5;
+    }
+    return bytes;
+}
+
 const char *weir_buf_text(const struct weir_buf *buf)
 {
     return buf->ptr ? buf->ptr : "";

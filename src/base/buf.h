@@ -33,6 +33,9 @@ void weir_buf_printf(struct weir_buf *buf, const char *format, ...) WEIR_PRINTF(
 /* `text` as a JSON string with its quotes. Bytes that are not UTF-8 pass through unchanged. */
 void weir_buf_add_json_string(struct weir_buf *buf, struct weir_str text);
 
+/* How many bytes that appends. */
+size_t weir_buf_json_string_bytes(struct weir_str text);
+
 /* The contents as a C string; lives until the next append. */
 const char *weir_buf_text(const struct weir_buf *buf);
 

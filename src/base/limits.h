@@ -41,8 +41,9 @@
 
 /* The head of a request: lines, and bytes of those that the caller gives. */
 #define WEIR_REQUEST_HEADERS_MAX     64
-#define WEIR_REQUEST_OWN_HEADERS_MAX 48 /* of the caller's; the rest is ours */
+#define WEIR_REQUEST_OWN_HEADERS_MAX 40 /* of the caller's; the rest is ours */
 #define WEIR_REQUEST_HEAD_BYTES_MAX  65536
+#define WEIR_REQUEST_OWN_BYTES_MAX   (WEIR_REQUEST_HEAD_BYTES_MAX - 2 * WEIR_TOKEN_BYTES_MAX)
 
 /* The Web API's bytes: what may be sent … */
 #define WEIR_TARGETS_MAX           1000                /* rows of one bulk message */
@@ -60,7 +61,8 @@
 #define WEIR_PART_HEADERS_MAX       64
 #define WEIR_PART_HEADERS_BYTES_MAX ((size_t)16 * 1024)
 #define WEIR_FAULT_CODE_MAX         64   /* terminator included; a longer one is cut */
-#define WEIR_FAULT_MESSAGE_MAX      1024 /* likewise, at a character */
+#define WEIR_FAULT_MESSAGE_MAX      1024 /* likewise, in its middle, at characters */
+#define WEIR_FAULT_TAIL_BYTES       256  /* of its end then */
 #define WEIR_FAULT_DETAILS_MAX      ((size_t)1024 * 1024) /* of the list of rows that failed */
 
 /* Sockets and answers. */
@@ -93,5 +95,31 @@
 #define WEIR_ASSERTION_BYTES_MAX    (32 * 1024)
 #define WEIR_CHALLENGE_BYTES_MAX    4096 /* of one WWW-Authenticate header */
 #define WEIR_TENANT_BYTES_MAX       253  /* a domain name */
+
+/* Files of records. */
+#define WEIR_FIELD_BYTES_MAX    ((size_t)1024 * 1024)     /* of one cell */
+#define WEIR_RECORD_BYTES_MAX   ((size_t)4 * 1024 * 1024) /* of one record as it stands */
+#define WEIR_FIELDS_MAX         10000                     /* cells of one record */
+#define WEIR_RECORD_CUT_BYTES   ((size_t)1024)            /* kept of a line that no record can be */
+#define WEIR_INPUT_FILES_MAX    10000
+#define WEIR_INPUT_BLOCK_BYTES  ((size_t)4 * 1024 * 1024) /* of decoded input, hashed as one */
+#define WEIR_INPUT_EDGE_BYTES   ((size_t)1024 * 1024)     /* of either end of a file, likewise */
+#define WEIR_INPUT_READ_BYTES   ((size_t)256 * 1024)      /* asked of the system at once */
+#define WEIR_ARENA_BLOCK_BYTES  ((size_t)64 * 1024)
+#define WEIR_BATCH_BYTES_ENOUGH ((size_t)9 * 1024 * 1024) /* an arena in which any record fits */
+
+/* The journal. */
+#define WEIR_JOURNAL_GROUP_RECORDS   64                    /* these, or … */
+#define WEIR_JOURNAL_GROUP_US        (50 * WEIR_US_PER_MS) /* … so long after the first: commit */
+#define WEIR_JOURNAL_QUEUE_BYTES_MAX ((size_t)16 * 1024 * 1024) /* not yet committed */
+#define WEIR_JOURNAL_RECORD_MAX      ((size_t)8 * 1024 * 1024)  /* one record */
+#define WEIR_JOURNAL_TEXT_MAX        ((size_t)4096)             /* one text of a rejected row */
+#define WEIR_JOURNAL_NAME_MAX        ((size_t)256)              /* of a note */
+#define WEIR_JOURNAL_FACT_MAX        ((size_t)1024 * 1024)      /* options, header, a path, … */
+#define WEIR_JOURNAL_INPUTS_MAX      10000
+#define WEIR_JOURNAL_ROW_MAX         (INT64_C(1) << 62)
+#define WEIR_JOURNAL_PASSES          3
+#define WEIR_JOURNAL_PATH_MAX        4096
+#define WEIR_JOBS_MAX                100000 /* below one root */
 
 #endif

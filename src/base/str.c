@@ -75,6 +75,24 @@ bool weir_str_to_int64(struct weir_str text, int64_t *ret)
     return true;
 }
 
+int weir_str_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+struct weir_str weir_str_cut(struct weir_str text, size_t bytes_max)
+{
+    if (text.len <= bytes_max)
+        return text;
+    size_t len = bytes_max;
+    while (len > 0 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80)
+        len--;
+    return weir_str(text.ptr, len);
+}
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;

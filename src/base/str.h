@@ -43,6 +43,12 @@ size_t weir_str_find_nocase(struct weir_str text, const char *needle);
  */
 bool weir_str_to_int64(struct weir_str text, int64_t *ret);
 
+/* The value of a hexadecimal digit of either case; -1: it is none. */
+int weir_str_hex_digit(char c);
+
+/* The beginning of a UTF-8 text, `bytes_max` bytes at most, without half a character at its end. */
+struct weir_str weir_str_cut(struct weir_str text, size_t bytes_max);
+
 /*
  * How many letters must be added, taken out or changed to make one of the other, ignoring case; a
  * very large number if either is longer than WEIR_STR_WORD_MAX. And how many may be wrong for a

@@ -20,9 +20,23 @@
 
 #include <pthread.h>
 
+#include "base/buf.h"
 #include "base/rng.h"
 #include "client/link.h"
+#include "protocol/request_options.h"
 #include "weir/execute.h"
+
+/* The head of a request that has been checked: the usual lines, and the caller's instead of them.
+ */
+struct weir_request_head {
+    struct weir_request_lines usual;
+    struct weir_buf own; /* the caller's lines, with a 0 after each */
+    const char *lines[WEIR_CALL_LINES_MAX];
+    size_t line_count;
+    char *target;
+};
+void weir_request_head_init(struct weir_request_head *head, const struct weir_request *request);
+void weir_request_head_release(struct weir_request_head *head);
 
 /* How one try ended. */
 enum weir_try {
@@ -35,7 +49,7 @@ struct weir_execution {
     struct weir_task task;
     struct weir_client *client;
     const struct weir_request *request;
-    const char *target;
+    struct weir_request_head head;
 
     /* Handed to the loop thread and back with the task. */
     struct weir_lease lease;
@@ -46,6 +60,7 @@ struct weir_execution {
     struct weir_answer answer;
     char fault[WEIR_FAULT_MESSAGE_MAX]; /* the service's words, or what broke */
     bool broken;                        /* the connection's credentials are of no use */
+    bool broken_off;                    /* the request was in flight when it was cancelled */
     struct weir_response response;
     struct weir_error err;
 
@@ -77,6 +92,7 @@ struct weir_client {
     struct weir_task sweep; /* breaks off what has been cancelled */
     bool sweep_posted;
     bool shut_down;
+    struct weir_error lost; /* why the last connection was set aside; status 0: none was */
     struct weir_rng rng;
 };
 
@@ -90,8 +106,14 @@ void weir_execution_try(struct weir_execution *execution);
 /* Wait until then, or until the execution is cancelled. Any thread. */
 void weir_execution_wait(struct weir_execution *execution, int64_t until_us);
 
-/* WEIR_E_INVALID, WEIR_E_TOO_BIG: it cannot be sent, and err says why. Any thread. */
+/*
+ * WEIR_E_INVALID, WEIR_E_TOO_BIG: it cannot be sent, and err says why. Before its head is made, and
+ * after that. Any thread.
+ */
 enum weir_status weir_request_check(const struct weir_request *request, struct weir_error *err);
+enum weir_status weir_request_head_check(const struct weir_request_head *head,
+                                         const struct weir_request *request,
+                                         struct weir_error *err);
 
 /* A copy of a complete answer, in one piece of memory. */
 void weir_response_copy(const struct weir_exchange_answer *exchange, struct weir_response *ret);

@@ -3,7 +3,7 @@
  * weir_execute(): try, give the lease back, decide, until there is an answer for the caller.
  *
  *     acquire ─▶ try ─▶ answered ─▶ release ─▶ attempt decides ─▶ the caller's answer
- *        ▲               │                       │                 give up
+ *        ▲               │                       │                give up
  *        │               │                       ├─ again now ──────────┐
  *        │               │                       └─ wait, no slot held ─┤
  *        │               ├─ lease stale, nothing sent ──────────────────┤
@@ -19,20 +19,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/mem.h"
 #include "client/client.h"
 #include "pool/blocking.h"
-#include "protocol/odata.h"
+#include "protocol/scan.h"
 #include "throttle/attempt.h"
 
 /* What has happened so far. */
 struct story {
     struct weir_attempt attempt;
-    int requests;          /* sent */
-    size_t refusals;       /* of tokens, by the service */
-    bool lost;             /* a connection was set aside … */
-    struct weir_error why; /* … for this reason, which is the one to give when none is left */
+    int requests;    /* sent */
+    size_t refusals; /* of tokens, by the service */
 };
 
 /* --- what the caller gets --------------------------------------------------------------------- */
@@ -50,6 +46,8 @@ static void name_cause(const struct weir_verdict *verdict, char *text, size_t te
 
 static enum weir_status status_of(const struct weir_verdict *verdict)
 {
+    if (verdict->outcome == WEIR_OUTCOME_UNKNOWN)
+        return WEIR_E_UNAVAILABLE;
     switch (verdict->class_) {
     case WEIR_CLASS_THROTTLE:
         return WEIR_E_SERVICE_PROTECTION;
@@ -130,16 +128,18 @@ static void add_detail(struct weir_error *err, const char *detail)
 
 /*
  * Throttles that the pool tracks are waited for there, by everybody in turn. Others are waited for
- * here, unless that takes longer than the caller tolerates.
+ * here, unless the service asks for more patience than the caller has.
  */
 static bool wait_for_it(struct weir_execution *execution, int64_t until_us)
 {
     const struct weir_options *options = execution->client->options;
-    bool throttle = execution->answer.verdict.class_ == WEIR_CLASS_THROTTLE;
+    const struct weir_verdict *verdict = &execution->answer.verdict;
+    bool throttle = verdict->class_ == WEIR_CLASS_THROTTLE;
     if (throttle && options->resilience.enable_throttle_tracking)
         return true;
     int64_t tolerance_us = options->pool.max_retry_after_tolerance_us;
-    if (throttle && tolerance_us >= 0 && until_us - weir_clock_now_us() > tolerance_us)
+    bool asked_to = throttle || verdict->retry_after_us > 0;
+    if (asked_to && tolerance_us >= 0 && until_us - weir_clock_now_us() > tolerance_us)
         return false;
     weir_execution_wait(execution, until_us);
     return true;
@@ -153,12 +153,13 @@ static bool decide(struct weir_execution *execution, struct story *story,
         &story->attempt, &execution->answer.verdict, &scene, weir_clock_now_us(), err);
     switch (decision.action) {
     case WEIR_ATTEMPT_RETRY_NOW:
-    case WEIR_ATTEMPT_REFRESH:
         return true;
     case WEIR_ATTEMPT_WAIT:
         if (wait_for_it(execution, decision.until_us))
             return true;
         *ret_status = refuse(execution, story, err);
+        if (err)
+            err->retry_after_us = decision.until_us - weir_clock_now_us();
         return false;
     case WEIR_ATTEMPT_GIVE_UP:
         *ret_status = status_of(&execution->answer.verdict);
@@ -175,12 +176,26 @@ static bool decide(struct weir_execution *execution, struct story *story,
 }
 
 /* The others go on without it. */
-static void set_aside(struct weir_execution *execution, struct story *story,
-                      const struct weir_error *why)
+static void set_aside(struct weir_execution *execution, const struct weir_error *why)
 {
-    story->lost = true;
-    story->why = *why;
-    weir_pool_set_aside(execution->client->pool, execution->lease.connection_name);
+    struct weir_client *client = execution->client;
+    pthread_mutex_lock(&client->lock);
+    client->lost = *why;
+    pthread_mutex_unlock(&client->lock);
+    weir_pool_set_aside(client->pool, execution->lease.connection_name);
+}
+
+/* No connection is left: whoever comes is told why the last one went. */
+static enum weir_status explain_loss(struct weir_client *client, struct weir_error *err)
+{
+    pthread_mutex_lock(&client->lock);
+    struct weir_error lost = client->lost;
+    pthread_mutex_unlock(&client->lock);
+    if (!lost.status)
+        return WEIR_E_NO_CONNECTION; /* somebody else has set them aside */
+    if (err)
+        *err = lost;
+    return lost.status;
 }
 
 /* A refused token has been dropped; the link says when new ones are of no use either. */
@@ -190,7 +205,7 @@ static bool on_refused_token(struct weir_execution *execution, struct story *sto
     struct weir_error why;
     *ret_status = refuse(execution, story, &why);
     if (execution->broken)
-        set_aside(execution, story, &why);
+        set_aside(execution, &why);
     if (++story->refusals <= 2 * execution->client->link_count)
         return true;
     if (err)
@@ -203,18 +218,24 @@ static void doubt(struct weir_execution *execution)
 {
     const struct weir_response *response = &execution->response;
     const char *type = weir_response_header(response, "Content-Type");
-    if (!type || !weir_str_starts_nocase(weir_str_from(type), "application/json"))
+    struct weir_str body = weir_str(response->body, response->body_bytes);
+    struct weir_str value;
+    bool is_json = type && weir_str_starts_nocase(weir_str_from(type), "application/json");
+    if (!is_json || body.len == 0 || weir_response_header(response, "Content-Encoding") ||
+        weir_scan_document(body, &value))
         return;
-    struct weir_json *json = NULL;
-    struct weir_error err;
-    if (weir_json_parse(weir_str(response->body, response->body_bytes), &json, &err) ==
-        WEIR_E_INVALID) {
-        execution->answer.verdict.class_ = WEIR_CLASS_TRANSIENT;
-        execution->answer.verdict.outcome = WEIR_OUTCOME_UNKNOWN;
-        snprintf(execution->fault, sizeof(execution->fault), "the answer is not JSON: %s",
-                 err.message);
-    }
-    weir_json_free(json);
+    execution->answer.verdict.class_ = WEIR_CLASS_TRANSIENT;
+    execution->answer.verdict.outcome = WEIR_OUTCOME_UNKNOWN;
+    snprintf(execution->fault, sizeof(execution->fault), "the answer is not a whole JSON document");
+}
+
+/* A request that the caller has broken off says nothing about the service. */
+static void give_back(struct weir_execution *execution)
+{
+    struct weir_answer answer = execution->answer;
+    if (execution->broken_off)
+        answer.verdict.class_ = WEIR_CLASS_UNSENT;
+    weir_pool_release(execution->client->pool, &execution->lease, &answer);
 }
 
 static bool on_answered(struct weir_execution *execution, struct story *story,
@@ -224,7 +245,7 @@ static bool on_answered(struct weir_execution *execution, struct story *story,
     story->requests++;
     if (verdict->class_ == WEIR_CLASS_OK)
         doubt(execution);
-    weir_pool_release(execution->client->pool, &execution->lease, &execution->answer);
+    give_back(execution);
     if (verdict->class_ == WEIR_CLASS_OK) {
         *ret_status = WEIR_OK;
         return false;
@@ -236,21 +257,29 @@ static bool on_answered(struct weir_execution *execution, struct story *story,
     return decide(execution, story, ret_status, err);
 }
 
-/* Nothing was sent: the login service is out of reach, or does not know us. */
+/*
+ * Nothing was sent: the login service is out of reach, or does not know us. In the first case the
+ * connection is blocked for as long as the tokens say, as by a 503, so that others are asked.
+ */
 static bool on_no_token(struct weir_execution *execution, struct story *story,
                         enum weir_status *ret_status, struct weir_error *err)
 {
+    struct weir_pool *pool = execution->client->pool;
     struct weir_answer unsent = { .verdict = { .class_ = WEIR_CLASS_UNSENT } };
-    weir_pool_release(execution->client->pool, &execution->lease, &unsent);
+    execution->answer = unsent;
+    if (execution->err.status == WEIR_E_UNAVAILABLE)
+        execution->answer.verdict = (struct weir_verdict){
+            .class_ = WEIR_CLASS_TRANSIENT,
+            .http_status = 503,
+            .retry_after_us = execution->err.retry_after_us,
+        };
+    weir_pool_release(pool, &execution->lease, &execution->answer);
     if (execution->err.status == WEIR_E_CREDENTIALS) {
-        set_aside(execution, story, &execution->err);
+        set_aside(execution, &execution->err);
         return true;
     }
-    execution->answer = (struct weir_answer){
-        .verdict = { .class_ = WEIR_CLASS_TRANSIENT,
-                     .outcome = WEIR_OUTCOME_NOT_EXECUTED,
-                     .retry_after_us = execution->err.retry_after_us },
-    };
+    execution->answer.verdict.class_ = WEIR_CLASS_TRANSIENT;
+    execution->answer.verdict.http_status = 0;
     snprintf(execution->fault, sizeof(execution->fault), "%s", execution->err.message);
     return decide(execution, story, ret_status, err);
 }
@@ -268,11 +297,8 @@ static bool go_round(struct weir_execution *execution, struct story *story,
     };
     *ret_status = weir_pool_acquire_unless(execution->client->pool, &ask, &execution->cancelled,
                                            &execution->lease, err);
-    if (*ret_status == WEIR_E_NO_CONNECTION && story->lost) {
-        *ret_status = story->why.status;
-        if (err)
-            *err = story->why;
-    }
+    if (*ret_status == WEIR_E_NO_CONNECTION)
+        *ret_status = explain_loss(execution->client, err);
     if (*ret_status)
         return false;
     weir_execution_try(execution);
@@ -311,16 +337,6 @@ static enum weir_status execute(struct weir_execution *execution, struct weir_re
     return status;
 }
 
-/* The caller frees it. */
-static char *target_of(const char *path)
-{
-    const char *root = path[0] == '/' ? "" : WEIR_API_PATH;
-    size_t bytes = strlen(root) + strlen(path) + 1;
-    char *target = weir_calloc(bytes, 1);
-    snprintf(target, bytes, "%s%s", root, path);
-    return target;
-}
-
 enum weir_status weir_execute(struct weir_client *client, const struct weir_request *request,
                               struct weir_response *ret, struct weir_error *err)
 {
@@ -329,12 +345,14 @@ enum weir_status weir_execute(struct weir_client *client, const struct weir_requ
     enum weir_status status = weir_request_check(request, err);
     if (status)
         return status;
-    if (!weir_client_enter(client, &execution))
-        return weir_fail(err, WEIR_E_SHUTDOWN, "the client is shutting down");
-    char *target = target_of(request->path);
-    execution.target = target;
-    status = execute(&execution, ret, err);
-    weir_client_leave(client, &execution);
-    free(target);
+    weir_request_head_init(&execution.head, request);
+    status = weir_request_head_check(&execution.head, request, err);
+    if (!status && !weir_client_enter(client, &execution))
+        status = weir_fail(err, WEIR_E_SHUTDOWN, "the client is shutting down");
+    else if (!status) {
+        status = execute(&execution, ret, err);
+        weir_client_leave(client, &execution);
+    }
+    weir_request_head_release(&execution.head);
     return status;
 }

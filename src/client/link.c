@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/url.h"
+#include "net/origin.h"
 #include "throttle/catalogue.h"
+#include "throttle/signal.h"
 
 /* A token that follows on one that was refused gets one chance. */
 #define SPURNED_MAX 2
@@ -26,17 +26,18 @@ enum weir_status weir_link_init(struct weir_link *link, struct weir_loop *loop,
         .sink = sink,
         .name = options->connections[connection].name,
     };
-    const char *problem = weir_url_problem(weir_str_from(options->url));
-    if (problem)
-        return weir_fail(err, WEIR_E_INVALID, "the url is \"%s\"%s; it must be " WEIR_URL_RIGHT,
-                         options->url ? options->url : "", problem);
-    return weir_tokens_new(loop, options, connection, sink, &link->tokens, err);
+    struct weir_str url = weir_str_from(options->url);
+    link->origin = weir_strndup(url.ptr, url.len - (url.len && url.ptr[url.len - 1] == '/'));
+    struct weir_origin origin;
+    enum weir_status status = weir_origin_read(link->origin, false, &origin, err);
+    return status ? status : weir_tokens_new(loop, options, connection, sink, &link->tokens, err);
 }
 
 void weir_link_release(struct weir_link *link)
 {
     weir_transport_free(link->transport);
     weir_tokens_free(link->tokens);
+    free(link->origin);
     *link = (struct weir_link){ 0 };
 }
 
@@ -46,81 +47,36 @@ struct weir_call {
     struct weir_link *link;
     struct weir_exchange *exchange;
     uint64_t token_serial;
+    bool has_body;
     weir_call_done *done;
     void *ctx;
-    char *authorization;  /* a line of its own, because it is wiped */
-    struct weir_buf head; /* the lines that are made for this call, with a 0 after each */
+    char *authorization; /* wiped after use */
+    char *cookie;        /* NULL: none */
     const char *lines[WEIR_REQUEST_HEADERS_MAX];
     size_t line_count;
 };
 
-/* What every request says unless it says otherwise. */
-static const struct {
-    const char *name;
-    const char *line;
-} usual[] = {
-    { "Accept", "Accept: application/json" },
-    { "OData-Version", "OData-Version: 4.0" },
-    { "OData-MaxVersion", "OData-MaxVersion: 4.0" },
-    { "If-None-Match", "If-None-Match: null" },
-    { "Content-Type", "Content-Type: application/json" },
-};
-
-static bool is_given(const struct weir_call_request *request, const char *name)
+/* `name` and `value` one after the other, in memory of their own. */
+static char *join(const char *name, const char *value)
 {
-    for (size_t i = 0; i < request->header_count; i++) {
-        if (weir_str_equal_nocase(weir_str_from(request->headers[i].name), weir_str_from(name)))
-            return true;
-    }
-    return false;
-}
-
-/* "If-None-Match: null" would contradict a condition; a body that is not there has no type. */
-static bool is_wanted(const struct weir_call_request *request, const char *name)
-{
-    if (strcmp(name, "If-None-Match") == 0 && is_given(request, "If-Match"))
-        return false;
-    if (strcmp(name, "Content-Type") == 0 && !request->body_count)
-        return false;
-    return !is_given(request, name);
-}
-
-static void add_line(struct weir_call *call, const char *line)
-{
-    assert(call->line_count < WEIR_REQUEST_HEADERS_MAX);
-    call->lines[call->line_count++] = line;
-}
-
-/* The buffer moves while it grows: first all of its lines are written, then they are pointed to. */
-static void write_lines(struct weir_call *call, const struct weir_call_request *request)
-{
-    for (size_t i = 0; i < request->header_count; i++) {
-        weir_buf_printf(&call->head, "%s: %s", request->headers[i].name, request->headers[i].value);
-        weir_buf_add_char(&call->head, '\0');
-    }
-    if (request->affinity) {
-        weir_buf_printf(&call->head, "Cookie: ARRAffinity=%s", request->affinity);
-        weir_buf_add_char(&call->head, '\0');
-    }
-    const char *end = weir_buf_text(&call->head) + call->head.len;
-    for (const char *at = weir_buf_text(&call->head); at < end; at += strlen(at) + 1)
-        add_line(call, at);
+    size_t bytes = strlen(name) + strlen(value) + 1;
+    char *line = weir_calloc(bytes, 1);
+    snprintf(line, bytes, "%s%s", name, value);
+    return line;
 }
 
 static void make_head(struct weir_call *call, const struct weir_token *token,
                       const struct weir_call_request *request)
 {
-    static const char bearer[] = "Authorization: Bearer ";
-    size_t bytes = sizeof(bearer) + strlen(token->text);
-    call->authorization = weir_calloc(bytes, 1);
-    snprintf(call->authorization, bytes, "%s%s", bearer, token->text);
-    add_line(call, call->authorization);
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
-        if (is_wanted(request, usual[i].name))
-            add_line(call, usual[i].line);
+    assert(request->line_count <= WEIR_CALL_LINES_MAX);
+    call->authorization = join("Authorization: Bearer ", token->text);
+    call->lines[call->line_count++] = call->authorization;
+    if (request->affinity) {
+        call->cookie = join("Cookie: ARRAffinity=", request->affinity);
+        call->lines[call->line_count++] = call->cookie;
     }
-    weir_buf_init(&call->head, WEIR_REQUEST_HEAD_BYTES_MAX);
-    write_lines(call, request);
+    for (size_t i = 0; i < request->line_count; i++)
+        call->lines[call->line_count++] = request->lines[i];
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -128,6 +84,14 @@ static void make_head(struct weir_call *call, const struct weir_token *token,
 static int64_t span_us(int64_t from_us, int64_t to_us)
 {
     return from_us && to_us > from_us ? to_us - from_us : 0;
+}
+
+/* Some of it may have been executed: rows or parts are told of one by one. */
+static bool is_partial(const struct weir_exchange_answer *exchange, const struct weir_fault *fault)
+{
+    struct weir_str type =
+        weir_signal_header(exchange->headers, exchange->header_count, "Content-Type");
+    return fault->details != WEIR_FAULT_DETAILS_NONE || weir_str_starts_nocase(type, "multipart/");
 }
 
 static void judge(const struct weir_exchange_answer *exchange, struct weir_call_answer *ret)
@@ -145,37 +109,51 @@ static void judge(const struct weir_exchange_answer *exchange, struct weir_call_
         .ttfb_us = span_us(exchange->sent_us, exchange->first_byte_us),
     };
     weir_fault_tell(&ret->fault, &http);
+    http.partial = is_error && is_partial(exchange, &ret->fault);
     weir_answer_read(&http, 0, &ret->answer);
     ret->exchange = exchange;
 }
 
-/* Tokens that were refused in a row; the same token is counted once, however many requests had it.
- */
-static void learn_refusal(struct weir_link *link, uint64_t serial,
-                          const struct weir_call_answer *answer)
+/* A token that was refused before counts once, however many requests had it. */
+static void count_refusal(struct weir_link *link, uint64_t serial)
 {
+    weir_tokens_spurned(link->tokens, serial);
+    if (serial <= link->spurned_serial)
+        return;
+    link->spurned_serial = serial;
+    link->spurned_in_a_row++;
+    link->broken |= link->spurned_in_a_row >= SPURNED_MAX;
+}
+
+/* The service speaks of a user: of ours, or of one that a row names? */
+static bool is_ours(const struct weir_call *call, uint32_t code)
+{
+    return code == WEIR_CODE_NOT_A_MEMBER || !call->has_body;
+}
+
+static void learn(struct weir_call *call, const struct weir_call_answer *answer)
+{
+    struct weir_link *link = call->link;
     const struct weir_verdict *verdict = &answer->answer.verdict;
     if (verdict->http_status == 0)
         return;
     if (verdict->class_ != WEIR_CLASS_BAD_CREDENTIALS) {
-        if (serial > link->spurned_serial)
+        if (call->token_serial > link->spurned_serial) {
             link->spurned_in_a_row = 0;
-        return;
+            link->broken = false;
+        }
+    } else if (weir_catalogue_kind(verdict->code, answer->fault.message) == WEIR_FAULT_USER) {
+        link->broken |= is_ours(call, verdict->code);
+    } else {
+        count_refusal(link, call->token_serial);
     }
-    weir_tokens_spurned(link->tokens, serial);
-    if (serial > link->spurned_serial) {
-        link->spurned_serial = serial;
-        link->spurned_in_a_row++;
-    }
-    bool is_user = weir_catalogue_kind(verdict->code, answer->fault.message) == WEIR_FAULT_USER;
-    link->broken |= is_user || link->spurned_in_a_row >= SPURNED_MAX;
 }
 
 static void free_call(struct weir_call *call)
 {
     explicit_bzero(call->authorization, strlen(call->authorization));
     free(call->authorization);
-    weir_buf_release(&call->head);
+    free(call->cookie);
     free(call);
 }
 
@@ -184,7 +162,7 @@ static void on_answer(void *ctx, const struct weir_exchange_answer *exchange)
     struct weir_call *call = ctx;
     struct weir_call_answer answer = { 0 };
     judge(exchange, &answer);
-    learn_refusal(call->link, call->token_serial, &answer);
+    learn(call, &answer);
     answer.broken = call->link->broken;
     weir_call_done *done = call->done;
     void *done_ctx = call->ctx;
@@ -200,7 +178,7 @@ static struct weir_transport *transport_of(struct weir_link *link)
     if (link->transport)
         return link->transport;
     struct weir_transport_options options = {
-        .origin = link->options->url,
+        .origin = link->origin,
         .connection_name = link->name,
         .proxy = link->options->proxy,
         .ca_file = link->options->ca_file,
@@ -219,6 +197,7 @@ struct weir_call *weir_link_send(struct weir_link *link, const struct weir_token
     struct weir_call *call = weir_calloc(1, sizeof(*call));
     call->link = link;
     call->token_serial = token->serial;
+    call->has_body = request->body_count > 0;
     call->done = done;
     call->ctx = ctx;
     make_head(call, token, request);

@@ -9,7 +9,9 @@
  *
  * A 401 drops the token, so that the next request fetches a new one. A second 401 in a row, to
  * another token, means that new tokens do not help: `broken`, and the connection should be set
- * aside. So should one whose user the service does not know or has disabled, at once.
+ * aside, until a request of it succeeds. So should one whose user the service does not know, at
+ * once, and one whose user is disabled, if the request had no body: a row may name a disabled user
+ * too.
  *
  * Loop thread.
  */
@@ -20,11 +22,14 @@
 #include "net/transport.h"
 #include "protocol/fault.h"
 
+#define WEIR_CALL_LINES_MAX (WEIR_REQUEST_HEADERS_MAX - 2)
+
 struct weir_link {
     struct weir_loop *loop;
     const struct weir_options *options;
     const struct weir_log_sink *sink;
     const char *name;
+    char *origin; /* the url without a slash at its end */
     struct weir_tokens *tokens;
     struct weir_transport *transport; /* NULL until the first request: it holds descriptors */
     uint64_t spurned_serial;          /* the newest token that the service did not accept */
@@ -40,12 +45,12 @@ enum weir_status weir_link_init(struct weir_link *link, struct weir_loop *loop,
 /* Calls under way end as cancelled. Fine on a zeroed link. */
 void weir_link_release(struct weir_link *link);
 
-/* Borrowed until `done`. The usual headers are added; one of the same name here replaces them. */
+/* Borrowed until `done`. Authorization and the cookie are added to the lines. */
 struct weir_call_request {
     const char *method;
-    const char *target; /* from "/" on */
-    const struct weir_http_header *headers;
-    size_t header_count;
+    const char *target;          /* from "/" on */
+    const char *const *lines;    /* "Name: value"; protocol/request_options makes the usual ones */
+    size_t line_count;           /* at most WEIR_CALL_LINES_MAX */
     const struct weir_str *body; /* slices */
     size_t body_count;
     const char *affinity; /* value of the cookie that leads to a web server; NULL: any */

@@ -27,6 +27,7 @@ static void on_answer(void *ctx, const struct weir_call_answer *answer)
     const struct weir_exchange_answer *exchange = answer->exchange;
     execution->answer = answer->answer;
     execution->broken = answer->broken;
+    execution->broken_off = exchange->ending == WEIR_ENDING_CANCELLED;
     const char *words = answer->fault.message[0] ? answer->fault.message : exchange->detail;
     snprintf(execution->fault, sizeof(execution->fault), "%s", words);
     if (answer->answer.verdict.class_ == WEIR_CLASS_OK)
@@ -41,9 +42,9 @@ static void send_request(struct weir_execution *execution, const struct weir_tok
     execution->body = weir_str(request->body, request->body_bytes);
     struct weir_call_request call = {
         .method = request->method,
-        .target = execution->target,
-        .headers = request->headers,
-        .header_count = request->header_count,
+        .target = execution->head.target,
+        .lines = execution->head.lines,
+        .line_count = execution->head.line_count,
         .body = &execution->body,
         .body_count = request->body ? 1 : 0,
     };

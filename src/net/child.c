@@ -191,7 +191,7 @@ static void on_timer(struct weir_timer *timer)
 static int spawn(struct weir_child *child, const struct weir_child_options *options)
 {
     char shell[] = "/bin/sh", flag[] = "-c";
-    char *args[] = { shell, flag, (char *)(uintptr_t)options->command, NULL };
+    char *args[] = { shell, flag, (char *)options->command, NULL };
     char **environment = make_environment(options);
     uv_stdio_container_t stdio[] = {
         { .flags = UV_IGNORE },

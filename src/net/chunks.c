@@ -3,23 +3,15 @@
 #include "net/chunks.h"
 
 #include "base/limits.h"
+#include "base/str.h"
 
 /* Of a size: what fits into 60 bits. */
 #define DIGITS_MAX 15
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* A digit, or what comes behind the last one. */
 static enum weir_chunks_state read_size(struct weir_chunks *chunks, char c)
 {
-    int digit = hex_digit(c);
+    int digit = weir_str_hex_digit(c);
     if (digit >= 0 && chunks->digits < DIGITS_MAX) {
         chunks->digits++;
         chunks->left = chunks->left << 4 | (uint64_t)digit;

@@ -10,13 +10,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool refuse(struct weir_exchange *exchange, const char *why)
-{
-    exchange->ending = WEIR_ENDING_BROKEN;
-    snprintf(exchange->detail, sizeof(exchange->detail), "not sent: %s", why);
-    return false;
-}
-
 /* --- what is asked for ------------------------------------------------------------------------ */
 
 /* Methods, and whether a request without a body says that its length is 0. */
@@ -79,32 +72,42 @@ static bool is_header(struct weir_str line)
     return !blank;
 }
 
-static bool check_headers(struct weir_exchange *exchange)
+static const char *headers_problem(const struct weir_exchange_request *request)
 {
-    const struct weir_exchange_request *request = &exchange->request;
     size_t bytes = 0;
     if (request->header_count > WEIR_REQUEST_HEADERS_MAX)
-        return refuse(exchange, "too many header lines");
+        return "too many header lines";
     for (size_t i = 0; i < request->header_count; i++) {
         struct weir_str line = weir_str_from(request->headers[i]);
         bytes += line.len;
         if (bytes > WEIR_REQUEST_HEAD_BYTES_MAX)
-            return refuse(exchange, "header lines over their bound");
+            return "header lines over their bound";
         if (!is_header(line))
-            return refuse(exchange, "a header line that is none");
+            return "a header line that is none";
+    }
+    return NULL;
+}
+
+static bool count_body(const struct weir_exchange_request *request, int64_t *ret_bytes)
+{
+    *ret_bytes = 0;
+    for (size_t i = 0; i < request->body_count; i++) {
+        if (__builtin_add_overflow(*ret_bytes, request->body[i].len, ret_bytes))
+            return false;
     }
     return true;
 }
 
-static bool count_body(struct weir_exchange *exchange)
+const char *weir_exchange_problem(const struct weir_exchange_request *request)
 {
-    const struct weir_exchange_request *request = &exchange->request;
-    for (size_t i = 0; i < request->body_count; i++) {
-        if (__builtin_add_overflow(exchange->body_bytes, request->body[i].len,
-                                   &exchange->body_bytes))
-            return refuse(exchange, "a body without end");
-    }
-    return true;
+    int64_t bytes;
+    if (find_method(request->method) < 0)
+        return "a method that is none of GET, POST, PATCH, PUT and DELETE";
+    if (!is_target(request->target))
+        return "a target that is no path, or too long";
+    if (!count_body(request, &bytes))
+        return "a body without end";
+    return headers_problem(request);
 }
 
 /* --- told to libcurl -------------------------------------------------------------------------- */
@@ -123,7 +126,7 @@ static void link_lines(struct weir_exchange *exchange)
     lines[count++].data = expect;
     for (size_t i = 0; i < request->header_count; i++) {
         typed = typed || weir_str_starts_nocase(weir_str_from(request->headers[i]), type);
-        lines[count++].data = (char *)(uintptr_t)request->headers[i];
+        lines[count++].data = (char *)request->headers[i];
     }
     if (!typed)
         lines[count++].data = type;
@@ -154,14 +157,17 @@ static void join(struct weir_exchange *exchange)
 static void set_method(struct weir_exchange *exchange, int method)
 {
     CURL *easy = exchange->easy;
-    if (exchange->body_bytes > WEIR_BODY_JOINED_MAX) {
+    bool large = exchange->body_bytes > WEIR_BODY_JOINED_MAX;
+    if (!large && (exchange->body_bytes || methods[method].with_body))
+        join(exchange);
+    /* Also if there is none: the handle must not remember the one before. */
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->joined);
+    if (exchange->joined) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
+    } else if (large) {
         curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
         curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
-    } else if (exchange->body_bytes || methods[method].with_body) {
-        join(exchange);
-        curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->joined);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
     } else {
         curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     }
@@ -181,17 +187,18 @@ static void set_connect_timeout(struct weir_exchange *exchange)
 
 bool weir_exchange_prepare(struct weir_exchange *exchange)
 {
-    int method = find_method(exchange->request.method);
-    if (method < 0)
-        return refuse(exchange, "a method that is none of GET, POST, PATCH, PUT and DELETE");
-    if (!is_target(exchange->request.target))
-        return refuse(exchange, "a target that is no path");
-    if (!check_headers(exchange) || !count_body(exchange))
+    const struct weir_exchange_request *request = &exchange->request;
+    const char *problem = weir_exchange_problem(request);
+    if (problem) {
+        exchange->ending = WEIR_ENDING_BROKEN;
+        snprintf(exchange->detail, sizeof(exchange->detail), "not sent: %s", problem);
         return false;
+    }
+    count_body(request, &exchange->body_bytes);
     link_lines(exchange);
-    set_method(exchange, method);
+    set_method(exchange, find_method(request->method));
     set_connect_timeout(exchange);
     /* Not part of a URL, so that nothing in it can name another host. */
-    curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, exchange->request.target);
+    curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, request->target);
     return true;
 }

@@ -6,15 +6,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "net/transport_parts.h"
 #include "weir/weir.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Never undone: other parts of the program may use libcurl too. */
+/*
+ * Secrets and tokens pass through libcurl's buffers, so what it frees is wiped; unless the program
+ * has set libcurl up before us, then its choice stands. Never undone: other parts of the program
+ * may use libcurl too.
+ */
 static void init_curl(void)
 {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, weir_wiping_malloc, weir_wiping_free,
+                         weir_wiping_realloc, weir_wiping_strdup, weir_wiping_calloc);
 }
 
 static void set_safety(CURL *easy, const struct weir_transport *transport)

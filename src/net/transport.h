@@ -64,6 +64,9 @@ struct weir_exchange_request {
     struct weir_http_options http; /* zero members: the transport's */
 };
 
+/* Why a request cannot be sent, as the end of "not sent: "; NULL: it can. Any thread. */
+const char *weir_exchange_problem(const struct weir_exchange_request *request);
+
 enum weir_ending {
     WEIR_ENDING_COMPLETE = 0,  /* status, headers and body are whole */
     WEIR_ENDING_NO_CONNECTION, /* name, route, refusal, proxy: nothing was sent */

@@ -7,6 +7,7 @@
 #define WEIR_PROTOCOL_ANSWER_H
 
 #include "protocol/guid.h"
+#include "protocol/target.h"
 #include "weir/verdict.h"
 
 /*
@@ -16,6 +17,15 @@
  */
 enum weir_status weir_answer_ids(struct weir_str body, size_t count, struct weir_guid *ids,
                                  struct weir_error *err);
+
+/*
+ * Are those the ids that the rows were sent with? A row that was sent without one may have any.
+ * WEIR_E_INVALID: no, and the message says which: the answer is not one to these rows, or the ids
+ * were not taken.
+ */
+enum weir_status weir_answer_ids_match(const struct weir_guid *ids,
+                                       const struct weir_target *targets, size_t count,
+                                       struct weir_error *err);
 
 struct weir_whoami {
     struct weir_guid user_id;
@@ -33,8 +43,8 @@ bool weir_answer_entity_id(const struct weir_http_header *headers, size_t header
 
 /*
  * `@odata.nextLink` of a page, as a C string in `link` of `link_bytes` bytes; "" if it is the last
- * page. WEIR_E_INVALID: no complete document, or a link that is no text; WEIR_E_TOO_BIG: it does
- * not fit. Where it leads is weir_same_origin_path()'s to say.
+ * page. WEIR_E_INVALID: no complete document, or a link that is no text in UTF-8; WEIR_E_TOO_BIG:
+ * it does not fit. Where it leads is weir_same_origin_path()'s to say.
  */
 enum weir_status weir_answer_next_link(struct weir_str body, char *link, size_t link_bytes,
                                        struct weir_error *err);

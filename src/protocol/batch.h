@@ -20,8 +20,9 @@
  *     struct weir_batch_request batch;
  *     weir_batch_request_init(&batch, weir_str_from("batch_5f…"), &options, bytes_max, err);
  *     weir_batch_request_add(&batch, &part, err);  …
- *     weir_batch_request_finish(&batch, err);      then batch.body is to be sent; POST
- * WEIR_BATCH_PATH with weir_batch_request_release(&batch);          weir_request_lines_init_batch()
+ *     weir_batch_request_finish(&batch, err);
+ *     …                                            batch.body is to be POSTed to WEIR_BATCH_PATH,
+ *     weir_batch_request_release(&batch);          with weir_request_lines_init_batch()
  *
  * The members of rows are borrowed, not copied. Pure. One thread at a time.
  */
@@ -40,8 +41,10 @@
  *     create   POST   set        its id, if it has one, in the body
  *     update   PATCH  set(key)   If-Match: *
  *     upsert   PATCH  set(key)
- *     delete   DELETE set(key)   members play no part
+ *     delete   DELETE set(key)   has no members
  *     read     GET    path       table and target play no part
+ * A partition stands in the body of a create and in the address of all others:
+ * weir_target_add_address().
  */
 struct weir_batch_part {
     enum weir_request_kind kind;
@@ -57,7 +60,8 @@ struct weir_batch_request {
     struct weir_str tag;                         /* likewise */
     struct weir_buf memory;                      /* what is asked for once and said in every part */
     struct weir_buf headers[WEIR_REQUEST_KINDS]; /* of a part, by its kind */
-    struct weir_buf head;                        /* scratch: what stands in front of the members */
+    struct weir_buf head;                        /* scratch: up to the request line */
+    struct weir_buf opening;                     /* scratch: what stands in front of the members */
 };
 
 /*
@@ -74,15 +78,24 @@ void weir_batch_request_release(struct weir_batch_request *batch);
 
 /*
  * Add one request; its members must outlive the batch. If it fails, the batch is as it was before.
- *   WEIR_E_INVALID  not named as its kind needs it, a malformed path, or the boundary occurs in it
+ *   WEIR_E_INVALID  not named as its kind needs it, a malformed path, a partition that cannot stand
+ *                   in an address, members of a row to delete, or the boundary occurs in it
  *   WEIR_E_TOO_BIG  the part after WEIR_BATCH_PARTS_MAX, an address over WEIR_PART_URL_BYTES_MAX,
- * or more than the body's maximum
+ *                   or more than the body's maximum, the last line included
  */
 enum weir_status weir_batch_request_add(struct weir_batch_request *batch,
                                         const struct weir_batch_part *part, struct weir_error *err);
 
-/* The last line. WEIR_E_INVALID: there is no part; WEIR_E_TOO_BIG: more than the maximum. */
+/* The last line, for which there is always room. WEIR_E_INVALID: there is no part. */
 enum weir_status weir_batch_request_finish(struct weir_batch_request *batch,
                                            struct weir_error *err);
+
+/*
+ * What a body weighs, to the byte: the last line once, and each part that could be added. For
+ * whoever cuts rows into bodies of at most so many bytes; a batch without parts will do as a scale.
+ */
+size_t weir_batch_close_bytes(const struct weir_batch_request *batch);
+size_t weir_batch_part_bytes(const struct weir_batch_request *batch,
+                             const struct weir_batch_part *part);
 
 #endif

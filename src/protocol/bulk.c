@@ -15,6 +15,7 @@
 #define NAMESPACE "Microsoft.Dynamics.CRM."
 #define TYPE      "{\"@odata.type\":\"" NAMESPACE
 #define ID        ",\"@odata.id\":\""
+#define PARTITION ",\"" WEIR_PARTITION_COLUMN "\":"
 
 static const struct {
     const char *name;
@@ -39,6 +40,8 @@ size_t weir_bulk_target_bytes(const struct weir_table_names *table,
         bytes += strlen(",\"\":\"\"") + table->primary_id.len + target->id.len;
     if (target->key.len)
         bytes += strlen(ID "()\"") + table->set_name.len + target->key.len;
+    if (target->partition.len)
+        bytes += strlen(PARTITION) + weir_buf_json_string_bytes(target->partition);
     if (target->members.len)
         bytes += 1 + target->members.len;
     return bytes;
@@ -86,6 +89,10 @@ static void add_target(struct weir_gather *body, const struct weir_table_names *
         weir_gather_own_text(body, "(");
         add(body, target->key);
         weir_gather_own_text(body, ")\"");
+    }
+    if (target->partition.len) {
+        weir_gather_own_text(body, PARTITION);
+        weir_gather_own_json_string(body, target->partition);
     }
     if (target->members.len)
         weir_gather_own_text(body, ",");

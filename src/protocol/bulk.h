@@ -11,6 +11,8 @@
  *     upsert   its id, or a key: "@odata.id":"set(key)"  204
  *     delete   its id; elastic tables only               204
  *
+ * The partition of a row of an elastic table is a member of it, in each of the four.
+ *
  * The members of a row are borrowed, not copied. Pure. Any thread.
  */
 #ifndef WEIR_PROTOCOL_BULK_H

@@ -83,6 +83,18 @@ static size_t count_elements(struct weir_str array, size_t max)
     return count;
 }
 
+/* Every index at most once: a row cannot fail twice. */
+static bool are_distinct(const struct weir_fault_row *rows, size_t count)
+{
+    bool seen[WEIR_TARGETS_MAX] = { false };
+    for (size_t i = 0; i < count; i++) {
+        if (seen[rows[i].index])
+            return false;
+        seen[rows[i].index] = true;
+    }
+    return true;
+}
+
 static bool read_rows(struct weir_str list, struct weir_fault *ret)
 {
     size_t count = weir_scan_is_array(list) ? count_elements(list, WEIR_TARGETS_MAX) : 0;
@@ -94,7 +106,7 @@ static bool read_rows(struct weir_str list, struct weir_fault *ret)
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
         good = weir_scan_next(&scan, &key, &value) && read_row(value, &rows[i]);
-    if (!good) {
+    if (!good || !are_distinct(rows, count)) {
         free(rows);
         return false;
     }
@@ -117,10 +129,19 @@ static bool read_rows_in_text(struct weir_str value, struct weir_fault *ret)
     return good;
 }
 
+/* What was understood so far is not to be used. */
+static void spoil_details(struct weir_fault *fault)
+{
+    free(fault->rows);
+    fault->rows = NULL;
+    fault->row_count = 0;
+    fault->details = WEIR_FAULT_DETAILS_BAD;
+}
+
 static void read_details(struct weir_str value, struct weir_fault *ret)
 {
     if (ret->details != WEIR_FAULT_DETAILS_NONE) { /* told twice */
-        ret->details = WEIR_FAULT_DETAILS_BAD;
+        spoil_details(ret);
         return;
     }
     bool good = weir_scan_is_string(value) ? read_rows_in_text(value, ret) : read_rows(value, ret);
@@ -168,12 +189,15 @@ static bool ends_with(const char *name, const char *end)
            weir_str_equal_nocase(weir_str(text.ptr + text.len - len, len), weir_str(end, len));
 }
 
-/* A text, or an object that has one as its `value`. */
+/*
+ * A text, or an object that has one as its `value`. The end of a long one is kept, because that is
+ * where the number of the database's error stands.
+ */
 static void read_message(struct weir_str value, struct weir_fault *ret)
 {
     if (weir_scan_is_object(value) && !weir_scan_find(value, "value", &value))
         return;
-    weir_scan_text(value, ret->message, sizeof(ret->message));
+    weir_scan_text_ends(value, ret->message, sizeof(ret->message), WEIR_FAULT_TAIL_BYTES);
 }
 
 static void read_annotations(struct weir_str error, struct weir_fault *ret)
@@ -216,7 +240,7 @@ static void read_flat(struct weir_str root, struct weir_fault *ret)
     if (coded)
         weir_scan_text(code, ret->code, sizeof(ret->code));
     if (told)
-        weir_scan_text(message, ret->message, sizeof(ret->message));
+        read_message(message, ret);
 }
 
 void weir_fault_read(struct weir_str body, struct weir_fault *ret)
@@ -229,6 +253,16 @@ void weir_fault_read(struct weir_str body, struct weir_fault *ret)
         read_error(error, ret);
     else
         read_flat(root, ret);
+}
+
+void weir_fault_bind(struct weir_fault *fault, size_t row_count)
+{
+    for (size_t i = 0; i < fault->row_count; i++) {
+        if (fault->rows[i].index >= row_count) {
+            spoil_details(fault);
+            return;
+        }
+    }
 }
 
 void weir_fault_release(struct weir_fault *fault)

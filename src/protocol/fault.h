@@ -12,7 +12,8 @@
  * On an elastic table the rows of a bulk message fail one by one. Whoever asked for it
  * (weir_request_options.error_details) is told which: an annotation whose name ends in
  * `BulkApiErrorDetails` holds a list, or a text that holds one, of {RequestIndex, Id, StatusCode}.
- * The list is understood whole or not at all, because a row that it fails to name is a success.
+ * The list is understood whole or not at all, because a row that it fails to name is a success: one
+ * that names a row twice, or a row that was never sent, is not understood.
  *
  * Pure. Any thread.
  */
@@ -44,8 +45,8 @@ enum weir_fault_details {
 /* Zeroed: no fault. */
 struct weir_fault {
     bool found;
-    char code[WEIR_FAULT_CODE_MAX]; /* as written, hex or decimal; "": none */
-    char message[WEIR_FAULT_MESSAGE_MAX];
+    char code[WEIR_FAULT_CODE_MAX];               /* as written, hex or decimal; "": none */
+    char message[WEIR_FAULT_MESSAGE_MAX];         /* of a long one, beginning and end */
     char retry_after[WEIR_FAULT_RETRY_AFTER_MAX]; /* of an annotation, as a header has it; "": none
                                                    */
     enum weir_fault_details details;
@@ -55,6 +56,9 @@ struct weir_fault {
 
 /* Read a body of any kind and size. `ret` must be released, whatever was found. */
 void weir_fault_read(struct weir_str body, struct weir_fault *ret);
+
+/* The answer is to a bulk message of `row_count` rows: details that name others are BAD. */
+void weir_fault_bind(struct weir_fault *fault, size_t row_count);
 
 void weir_fault_release(struct weir_fault *fault);
 

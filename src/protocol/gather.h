@@ -37,6 +37,9 @@ void weir_gather_borrow(struct weir_gather *gather, struct weir_str text);
 void weir_gather_own(struct weir_gather *gather, const void *bytes, size_t len);
 void weir_gather_own_text(struct weir_gather *gather, const char *text);
 
+/* Add `text` as a JSON string, quotes and all. */
+void weir_gather_own_json_string(struct weir_gather *gather, struct weir_str text);
+
 /* A place to go back to: what was added behind it is taken off, and `overflow` with it. */
 struct weir_gather_mark {
     size_t count;

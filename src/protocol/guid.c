@@ -8,15 +8,6 @@ static bool is_group_start(size_t i)
     return i == 4 || i == 6 || i == 8 || i == 10;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool weir_guid_parse(struct weir_str text, struct weir_guid *ret)
 {
     if (text.len == WEIR_GUID_CHARS + 2 && text.ptr[0] == '{' && text.ptr[text.len - 1] == '}')
@@ -28,8 +19,8 @@ bool weir_guid_parse(struct weir_str text, struct weir_guid *ret)
     for (size_t i = 0; i < sizeof(guid.bytes); i++) {
         if (is_group_start(i) && *at++ != '-')
             return false;
-        int high = hex_digit(*at++);
-        int low = hex_digit(*at++);
+        int high = weir_str_hex_digit(*at++);
+        int low = weir_str_hex_digit(*at++);
         if (high < 0 || low < 0)
             return false;
         guid.bytes[i] = (uint8_t)(high << 4 | low);

@@ -48,6 +48,13 @@ static void complete(struct weir_item_answer *item, const struct weir_fault *fau
         add(item, find(outer, outer_count, "Date"));
 }
 
+/* Parts and rows are told of by the service itself, be it without a word: no gateway's refusal. */
+static void speak(struct weir_item_answer *item)
+{
+    if (!item->http.error_message)
+        item->http.error_message = "";
+}
+
 void weir_item_answer_init_part(struct weir_item_answer *item, const struct weir_part_answer *part,
                                 const struct weir_http_header *outer, size_t outer_count)
 {
@@ -60,6 +67,7 @@ void weir_item_answer_init_part(struct weir_item_answer *item, const struct weir
     if (part->status >= 300)
         weir_fault_read(part->body, &item->fault);
     weir_fault_tell(&item->fault, &item->http);
+    speak(item);
     complete(item, &item->fault, outer, outer_count);
 }
 
@@ -67,10 +75,13 @@ void weir_item_answer_init_row(struct weir_item_answer *item, const struct weir_
                                const struct weir_fault *fault, const struct weir_http_header *outer,
                                size_t outer_count)
 {
-    *item = (struct weir_item_answer){ .http = { .status = row->status, .sent = true } };
+    /* 0 would mean that nothing came back; a code without a status is something. */
+    int status = row->status || !row->code[0] ? row->status : -1;
+    *item = (struct weir_item_answer){ .http = { .status = status, .sent = true } };
     item->http.headers = item->headers;
     if (row->code[0])
         item->http.error_code = row->code;
+    speak(item);
     complete(item, fault, outer, outer_count);
 }
 

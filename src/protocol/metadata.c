@@ -82,6 +82,76 @@ const struct weir_alternate_key *weir_table_key(const struct weir_table *table,
     return NULL;
 }
 
+static bool is_among(const char *name, const struct weir_str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (weir_str_equal(weir_str_from(name), names[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_column(const struct weir_alternate_key *key, struct weir_str name)
+{
+    for (uint32_t i = 0; i < key->column_count; i++) {
+        if (weir_str_equal(weir_str_from(key->columns[i]), name))
+            return true;
+    }
+    return false;
+}
+
+/* Both ways, because a name that comes twice on one side stands for two of the other. */
+static bool is_key_of(const struct weir_alternate_key *key, const struct weir_str *columns,
+                      size_t count)
+{
+    if (key->column_count != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_column(key, columns[i]) || !is_among(key->columns[i], columns, count))
+            return false;
+    }
+    return count > 0;
+}
+
+const struct weir_alternate_key *weir_table_key_of(const struct weir_table *table,
+                                                   const struct weir_str *columns, size_t count)
+{
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        if (is_key_of(&table->keys[i], columns, count))
+            return &table->keys[i];
+    }
+    return NULL;
+}
+
+struct weir_table_names weir_table_names_of(const struct weir_table *table)
+{
+    return (struct weir_table_names){ weir_str_from(table->name), weir_str_from(table->set_name),
+                                      weir_str_from(table->primary_id) };
+}
+
+bool weir_column_key_part(const struct weir_column *column, struct weir_str value,
+                          struct weir_key_part *ret)
+{
+    enum weir_key_part_type type = WEIR_KEY_PART_LITERAL;
+    switch (column->type) {
+    case WEIR_COLUMN_OTHER:
+    case WEIR_COLUMN_MULTI_PICKLIST:
+    case WEIR_COLUMN_PARTY_LIST:
+    case WEIR_COLUMN_FILE:
+    case WEIR_COLUMN_IMAGE:
+        return false;
+    case WEIR_COLUMN_STRING:
+    case WEIR_COLUMN_MEMO:
+    case WEIR_COLUMN_ENTITY_NAME:
+        type = WEIR_KEY_PART_TEXT;
+        break;
+    default:
+        break;
+    }
+    *ret = (struct weir_key_part){ type, weir_str_from(column->key_name), value };
+    return true;
+}
+
 const struct weir_choice *weir_column_choice(const struct weir_column *column, int32_t value)
 {
     for (uint32_t i = 0; i < column->choice_count; i++) {

@@ -6,7 +6,7 @@
  *
  *     char *paths[WEIR_METADATA_PARTS];
  *     weir_metadata_paths("account", paths, err)   …   weir_metadata_paths_free(paths)
- *     struct weir_metadata_part parts[WEIR_METADATA_PARTS];     status and body of each, in order
+ *     struct weir_metadata_part parts[WEIR_METADATA_PARTS];     how each was answered, in order
  *     weir_metadata_read("account", parts, WEIR_METADATA_PARTS, &table, err)
  *     const struct weir_column *column = weir_table_column(table, name);
  *     weir_table_free(table)
@@ -19,7 +19,8 @@
 
 #include "base/map.h"
 #include "protocol/bulk.h"
-#include "weir/error.h"
+#include "protocol/odata.h"
+#include "weir/verdict.h"
 
 /* The definition, a list per kind of column, a query per bulk message, the table of a set name. */
 #define WEIR_METADATA_PARTS 20
@@ -100,7 +101,8 @@ struct weir_lookup_target {
 };
 
 struct weir_column {
-    const char *name; /* logical */
+    const char *name;     /* logical */
+    const char *key_name; /* in the predicate of a key: `_name_value` of a lookup */
     enum weir_column_type type;
     bool for_create;
     bool for_update;
@@ -148,8 +150,8 @@ struct weir_table {
 /* ---- asking ---- */
 
 /*
- * The addresses of the parts, from /api/data on and ready for a request line; each is the caller's
- * until weir_metadata_paths_free(). WEIR_E_INVALID: no name of a table.
+ * The addresses of the parts, ready to be the path of a struct weir_batch_part; each is the
+ * caller's until weir_metadata_paths_free(). WEIR_E_INVALID: no name of a table.
  */
 enum weir_status weir_metadata_paths(const char *table, char *paths[WEIR_METADATA_PARTS],
                                      struct weir_error *err);
@@ -157,9 +159,12 @@ enum weir_status weir_metadata_paths(const char *table, char *paths[WEIR_METADAT
 /* Leaves NULLs; fine on NULLs. */
 void weir_metadata_paths_free(char *paths[WEIR_METADATA_PARTS]);
 
+/* A part as it was answered: weir_batch_answer_read(), and weir_answer_read() of each. */
 struct weir_metadata_part {
-    int status; /* HTTP */
+    int status; /* HTTP; 0: not answered */
     struct weir_str body;
+    enum weir_class class_; /* of its verdict, which the code in the body decides. A failure that
+                               is left as WEIR_CLASS_OK is judged by its status alone */
 };
 
 /*
@@ -168,7 +173,8 @@ struct weir_metadata_part {
  *   WEIR_E_NOT_FOUND  there is no such table; if the name is that of an entity set, the message
  *                     names the table that it belongs to
  *   WEIR_E_UNAVAILABLE, WEIR_E_CREDENTIALS, WEIR_E_REFUSED   the service would not tell: not now
- *                     (retryable), not to us, not at all
+ *                     (retryable), not to us, not at all. Of the bulk messages, 403 and 404 leave
+ *                     `bulk_known` false instead
  *   WEIR_E_INVALID    parts are missing, or what was told makes no sense
  *   WEIR_E_TOO_BIG    over one of the bounds
  */
@@ -187,6 +193,20 @@ const struct weir_column *weir_table_column(const struct weir_table *table, stru
 /* NULL: there is none. */
 const struct weir_alternate_key *weir_table_key(const struct weir_table *table,
                                                 struct weir_str name);
+
+/* The one of exactly these columns, in any order; NULL: there is none. */
+const struct weir_alternate_key *weir_table_key_of(const struct weir_table *table,
+                                                   const struct weir_str *columns, size_t count);
+
+/* For requests; the names are the table's. */
+struct weir_table_names weir_table_names_of(const struct weir_table *table);
+
+/*
+ * A value of the column as a part of a key, both borrowed. False: columns of its type cannot be in
+ * a key.
+ */
+bool weir_column_key_part(const struct weir_column *column, struct weir_str value,
+                          struct weir_key_part *ret);
 
 /* By value; NULL: there is none. */
 const struct weir_choice *weir_column_choice(const struct weir_column *column, int32_t value);

@@ -76,13 +76,43 @@ static enum weir_status read_date(struct weir_metadata_reader *reader, struct we
 
 /* ---- lookups ---- */
 
-/* Users and teams are owners, and the relationship is to the owner. */
-static const char *find_navigation(const struct weir_column *column, struct weir_str table)
+/*
+ * What the relationships say of a lookup, by table. A map, because both lists are long only if
+ * somebody means ill, and then one is looked through for every entry of the other.
+ */
+static void map_targets(const struct weir_column *column, struct weir_map *map)
 {
-    const struct weir_lookup_target *target = weir_column_target(column, table);
-    if (!target && column->type == WEIR_COLUMN_OWNER)
-        target = weir_column_target(column, weir_str_from("owner"));
-    return target ? target->navigation : NULL;
+    weir_map_init(map);
+    for (uint32_t i = 0; i < column->target_count; i++)
+        weir_map_add(map, weir_str_from(column->targets[i].table), i);
+}
+
+/* Users and teams are owners, and the relationship is to the owner. */
+static const char *find_navigation(const struct weir_column *column, const struct weir_map *map,
+                                   struct weir_str table)
+{
+    uint32_t place;
+    if (weir_map_find(map, table, &place) ||
+        (column->type == WEIR_COLUMN_OWNER && weir_map_find(map, weir_str_from("owner"), &place)))
+        return column->targets[place].navigation;
+    return NULL;
+}
+
+static enum weir_status make_targets(struct weir_metadata_reader *reader,
+                                     const struct weir_column *column,
+                                     const struct weir_json_node *list,
+                                     struct weir_lookup_target *targets)
+{
+    struct weir_map map;
+    enum weir_status status = WEIR_OK;
+    map_targets(column, &map);
+    for (const struct weir_json_node *node = list->first; node && status == WEIR_OK;
+         node = node->next, targets++) {
+        status = weir_metadata_own_text(reader, node, "Targets", &targets->table);
+        targets->navigation = find_navigation(column, &map, node->text);
+    }
+    weir_map_release(&map);
+    return status;
 }
 
 static enum weir_status read_targets(struct weir_metadata_reader *reader,
@@ -98,17 +128,11 @@ static enum weir_status read_targets(struct weir_metadata_reader *reader,
                          column->name, reader->name, WEIR_LOOKUP_TARGETS_MAX, "targets");
     struct weir_lookup_target *targets =
         weir_table_alloc(reader->table, list->count, sizeof(*targets));
-    uint32_t count = 0;
-    for (node = list->first; node; node = node->next) {
-        if (node->type != WEIR_JSON_STRING)
-            return weir_fail(reader->err, WEIR_E_INVALID,
-                             "the metadata of \"%s\" makes no sense: a target of \"%s\" is %s",
-                             reader->name, column->name, weir_json_type_name(node->type));
-        targets[count].table = weir_table_text(reader->table, node->text);
-        targets[count++].navigation = find_navigation(column, node->text);
-    }
+    status = make_targets(reader, column, list, targets);
+    if (status != WEIR_OK)
+        return status;
     column->targets = targets;
-    column->target_count = count;
+    column->target_count = list->count;
     return WEIR_OK;
 }
 
@@ -179,7 +203,7 @@ static enum weir_status read_choices(struct weir_metadata_reader *reader,
         return weir_fail(reader->err, WEIR_E_TOO_BIG, "column \"%s\" of \"%s\" has more than %d %s",
                          column->name, reader->name, WEIR_CHOICES_MAX, "choices");
     column->choices = weir_table_alloc(reader->table, list->count, sizeof(*column->choices));
-    column->choice_count = 0; /* the column may have come before */
+    column->choice_count = 0; /* another cast may have told of the column */
     for (node = list->first; node && status == WEIR_OK; node = node->next)
         status = read_choice(reader, node, &column->choices[column->choice_count++]);
     return status;
@@ -231,20 +255,34 @@ const struct weir_metadata_cast weir_metadata_casts[WEIR_METADATA_CAST_COUNT] = 
     { "Status", "", CHOICES, read_choices },
 };
 
+/* Read one column unless there is none of that name; `seen`: which ones have come. */
+static enum weir_status read_one(struct weir_metadata_reader *reader,
+                                 const struct weir_metadata_cast *cast,
+                                 const struct weir_json_node *node, bool *seen)
+{
+    const struct weir_json_node *name;
+    uint32_t place;
+    enum weir_status status =
+        weir_metadata_get(reader, node, "LogicalName", WEIR_JSON_STRING, true, &name);
+    if (status != WEIR_OK || !weir_map_find(&reader->table->column_map, name->text, &place))
+        return status;
+    struct weir_column *column = &reader->table->columns[place];
+    if (seen[place])
+        return weir_fail(reader->err, WEIR_E_INVALID,
+                         "the metadata of \"%s\" makes no sense: column \"%s\" comes twice",
+                         reader->name, column->name);
+    seen[place] = true;
+    return cast->read(reader, column, node);
+}
+
 enum weir_status weir_metadata_read_cast(struct weir_metadata_reader *reader,
                                          const struct weir_metadata_cast *cast,
                                          const struct weir_json_node *value)
 {
-    struct weir_table *table = reader->table;
-    for (const struct weir_json_node *node = value->first; node; node = node->next) {
-        const struct weir_json_node *name;
-        uint32_t place;
-        enum weir_status status =
-            weir_metadata_get(reader, node, "LogicalName", WEIR_JSON_STRING, true, &name);
-        if (status == WEIR_OK && weir_map_find(&table->column_map, name->text, &place))
-            status = cast->read(reader, &table->columns[place], node);
-        if (status != WEIR_OK)
-            return status;
-    }
-    return WEIR_OK;
+    bool seen[WEIR_COLUMNS_MAX] = { false };
+    enum weir_status status = WEIR_OK;
+    for (const struct weir_json_node *node = value->first; node && status == WEIR_OK;
+         node = node->next)
+        status = read_one(reader, cast, node, seen);
+    return status;
 }

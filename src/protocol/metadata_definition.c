@@ -3,6 +3,8 @@
  * The definition of a table: names, columns, alternate keys, and for each lookup the relationships
  * that it stands for. What only some kinds of columns have comes from the casts, later.
  */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "protocol/metadata_parts.h"
@@ -86,6 +88,17 @@ static enum weir_status read_required(struct weir_metadata_reader *reader,
     return status;
 }
 
+/* A lookup holds a row, and its id goes by another name. */
+static const char *make_key_name(struct weir_table *table, const struct weir_column *column)
+{
+    if (!weir_column_is_lookup(column))
+        return column->name;
+    size_t bytes = strlen(column->name) + sizeof("__value");
+    char *name = weir_table_alloc(table, bytes, 1);
+    snprintf(name, bytes, "_%s_value", column->name);
+    return name;
+}
+
 static enum weir_status read_column(struct weir_metadata_reader *reader,
                                     const struct weir_json_node *node, struct weir_column *column)
 {
@@ -104,6 +117,8 @@ static enum weir_status read_column(struct weir_metadata_reader *reader,
         status = weir_metadata_get_text(reader, node, "AttributeOf", false, &column->part_of);
     if (status == WEIR_OK)
         status = read_required(reader, node, &column->required);
+    if (status == WEIR_OK)
+        column->key_name = make_key_name(reader->table, column);
     return status;
 }
 
@@ -146,14 +161,10 @@ static enum weir_status read_key_columns(struct weir_metadata_reader *reader,
     if (list->count > WEIR_KEY_PARTS_MAX)
         return too_many(reader, "columns in a key", WEIR_KEY_PARTS_MAX);
     key->columns = weir_table_alloc(reader->table, list->count, sizeof(*key->columns));
-    for (node = list->first; node; node = node->next) {
-        if (node->type != WEIR_JSON_STRING)
-            return weir_fail(reader->err, WEIR_E_INVALID,
-                             "the metadata of \"%s\" makes no sense: a column of key \"%s\" is %s",
-                             reader->name, key->name, weir_json_type_name(node->type));
-        key->columns[key->column_count++] = weir_table_text(reader->table, node->text);
-    }
-    return WEIR_OK;
+    for (node = list->first; node && status == WEIR_OK; node = node->next)
+        status = weir_metadata_own_text(reader, node, "KeyAttributes",
+                                        &key->columns[key->column_count++]);
+    return status;
 }
 
 static enum weir_status read_key(struct weir_metadata_reader *reader,

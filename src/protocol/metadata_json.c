@@ -27,21 +27,33 @@ enum weir_status weir_metadata_get(struct weir_metadata_reader *reader,
     return WEIR_OK;
 }
 
+enum weir_status weir_metadata_own_text(struct weir_metadata_reader *reader,
+                                        const struct weir_json_node *node, const char *key,
+                                        const char **ret)
+{
+    if (node->type != WEIR_JSON_STRING)
+        return weir_fail(reader->err, WEIR_E_INVALID,
+                         "the metadata of \"%s\" makes no sense: %s has %s where a string is right",
+                         reader->name, key, weir_json_type_name(node->type));
+    if (memchr(node->text.ptr, '\0', node->text.len))
+        return weir_fail(reader->err, WEIR_E_INVALID,
+                         "the metadata of \"%s\" makes no sense: %s has a zero byte", reader->name,
+                         key);
+    *ret = weir_table_text(reader->table, node->text);
+    return WEIR_OK;
+}
+
 enum weir_status weir_metadata_get_text(struct weir_metadata_reader *reader,
                                         const struct weir_json_node *node, const char *key,
                                         bool needed, const char **ret)
 {
-    const struct weir_json_node *member;
+    const struct weir_json_node *member = NULL;
     enum weir_status status =
         weir_metadata_get(reader, node, key, WEIR_JSON_STRING, needed, &member);
     if (status != WEIR_OK)
         return status;
-    if (member && memchr(member->text.ptr, '\0', member->text.len))
-        return weir_fail(reader->err, WEIR_E_INVALID,
-                         "the metadata of \"%s\" makes no sense: %s has a zero byte", reader->name,
-                         key);
-    *ret = member ? weir_table_text(reader->table, member->text) : NULL;
-    return WEIR_OK;
+    *ret = NULL;
+    return member ? weir_metadata_own_text(reader, member, key, ret) : WEIR_OK;
 }
 
 enum weir_status weir_metadata_get_value(struct weir_metadata_reader *reader,

@@ -42,7 +42,10 @@ extern const struct weir_metadata_cast weir_metadata_casts[WEIR_METADATA_CAST_CO
 enum weir_status weir_metadata_read_definition(struct weir_metadata_reader *reader,
                                                const struct weir_json_node *root);
 
-/* What a cast tells of its columns; `value` is the list. Columns that are not there are skipped. */
+/*
+ * What a cast tells of its columns; `value` is the list. Columns that are not there are skipped;
+ * one that comes twice is WEIR_E_INVALID.
+ */
 enum weir_status weir_metadata_read_cast(struct weir_metadata_reader *reader,
                                          const struct weir_metadata_cast *cast,
                                          const struct weir_json_node *value);
@@ -67,7 +70,15 @@ enum weir_status weir_metadata_get(struct weir_metadata_reader *reader,
                                    enum weir_json_type type, bool needed,
                                    const struct weir_json_node **ret);
 
-/* The same for a text, as the table's own copy. */
+/*
+ * A copy of a text of the table's own. WEIR_E_INVALID, in the name of `key`, the member that it is
+ * an element of: it is no text, or one that no C string can hold.
+ */
+enum weir_status weir_metadata_own_text(struct weir_metadata_reader *reader,
+                                        const struct weir_json_node *node, const char *key,
+                                        const char **ret);
+
+/* A member that is a text, as the table's own copy. */
 enum weir_status weir_metadata_get_text(struct weir_metadata_reader *reader,
                                         const struct weir_json_node *node, const char *key,
                                         bool needed, const char **ret);

@@ -27,7 +27,7 @@ static const char definition[] =
 
 static void add_table(struct weir_buf *buf, const char *table)
 {
-    weir_buf_printf(buf, WEIR_API_PATH "EntityDefinitions(LogicalName='%s')", table);
+    weir_buf_printf(buf, "EntityDefinitions(LogicalName='%s')", table);
 }
 
 static void add_cast(struct weir_buf *buf, const char *table, const struct weir_metadata_cast *cast)
@@ -42,17 +42,17 @@ static void add_cast(struct weir_buf *buf, const char *table, const struct weir_
 static void add_message(struct weir_buf *buf, const char *table, enum weir_bulk_message message)
 {
     weir_buf_printf(buf,
-                    WEIR_API_PATH "sdkmessagefilters?$select=sdkmessagefilterid"
-                                  "&$filter=sdkmessageid/name%%20eq%%20'%s'"
-                                  "%%20and%%20primaryobjecttypecode%%20eq%%20'%s'",
+                    "sdkmessagefilters?$select=sdkmessagefilterid"
+                    "&$filter=sdkmessageid/name%%20eq%%20'%s'"
+                    "%%20and%%20primaryobjecttypecode%%20eq%%20'%s'",
                     weir_bulk_name(message), table);
 }
 
 static void add_set(struct weir_buf *buf, const char *table)
 {
     weir_buf_printf(buf,
-                    WEIR_API_PATH "EntityDefinitions?$select=LogicalName,EntitySetName"
-                                  "&$filter=EntitySetName%%20eq%%20'%s'",
+                    "EntityDefinitions?$select=LogicalName,EntitySetName"
+                    "&$filter=EntitySetName%%20eq%%20'%s'",
                     table);
 }
 

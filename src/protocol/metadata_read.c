@@ -5,54 +5,72 @@
  *
  *     definition   404 → there is no such table: is it the name of an entity set?
  *     casts        each adds to columns that the definition has named
- *     messages     one that we may not read leaves bulk support unknown
+ *     messages     one that we may not read, 403 or 404, leaves bulk support unknown
  */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "protocol/fault.h"
 #include "protocol/metadata_parts.h"
 
 #define REASON_MAX 200 /* bytes of the service's own words in a message */
 
 /* ---- parts that were refused ---- */
 
-/* `error.message` of a body, cut. */
-static void find_reason(struct weir_str body, char *reason, size_t reason_bytes)
+/* What the verdict says; of a failure without one, what its status says. */
+static enum weir_class class_of(const struct weir_metadata_part *part)
 {
-    struct weir_json *json;
-    struct weir_buf text;
-    weir_buf_init(&text, WEIR_METADATA_BYTES_MAX);
-    if (body.len <= WEIR_METADATA_BYTES_MAX && weir_json_parse(body, &json, NULL) == WEIR_OK) {
-        const struct weir_json_node *message =
-            weir_json_find(weir_json_find(weir_json_root(json), "error"), "message");
-        if (message && message->type == WEIR_JSON_STRING) {
-            weir_buf_add_text(&text, ": ");
-            weir_buf_add(&text, message->text.ptr, message->text.len);
-        }
-        weir_json_free(json);
-    }
-    weir_buf_hand_over(&text, reason, reason_bytes);
+    int status = part->status;
+    if (part->class_ != WEIR_CLASS_OK || status == 200)
+        return part->class_;
+    if (status == 0 || status == 408 || status == 429 || status >= 500)
+        return WEIR_CLASS_TRANSIENT;
+    return status == 401 ? WEIR_CLASS_BAD_CREDENTIALS : WEIR_CLASS_OTHER;
 }
 
-static bool is_transient(int status)
+static bool is_good(const struct weir_metadata_part *part)
 {
-    return status == 408 || status == 429 || status >= 500;
+    return part->status == 200 && class_of(part) == WEIR_CLASS_OK;
+}
+
+/* Which kind of no it is: not now, not to us, not at all. */
+static enum weir_status refusal_of(const struct weir_metadata_part *part)
+{
+    switch (class_of(part)) {
+    case WEIR_CLASS_THROTTLE:
+    case WEIR_CLASS_TRANSIENT:
+    case WEIR_CLASS_RACE:
+    case WEIR_CLASS_UNSENT:
+        return WEIR_E_UNAVAILABLE;
+    case WEIR_CLASS_BAD_CREDENTIALS:
+        return WEIR_E_CREDENTIALS;
+    default:
+        return part->status ? WEIR_E_REFUSED : WEIR_E_UNAVAILABLE;
+    }
+}
+
+/* 403 and 404 and no more behind it: what is asked for is not for us, or not there. */
+static bool is_withheld(const struct weir_metadata_part *part)
+{
+    return (part->status == 403 || part->status == 404) && refusal_of(part) == WEIR_E_REFUSED;
 }
 
 static enum weir_status refuse(struct weir_metadata_reader *reader,
                                const struct weir_metadata_part *part)
 {
-    char reason[REASON_MAX];
-    enum weir_status status = WEIR_E_REFUSED;
-    if (is_transient(part->status))
-        status = WEIR_E_UNAVAILABLE;
-    else if (part->status == 401)
-        status = WEIR_E_CREDENTIALS;
-    find_reason(part->body, reason, sizeof(reason));
-    weir_fail(reader->err, status, "the service does not describe table \"%s\": HTTP %d%s",
-              reader->name, part->status, reason);
+    enum weir_status status = refusal_of(part);
+    struct weir_fault fault;
+    weir_fault_read(part->body, &fault);
+    struct weir_str reason = weir_str_cut(weir_str_from(fault.message), REASON_MAX);
+    if (part->status == 0)
+        weir_fail(reader->err, status,
+                  "the service has not answered all questions about table \"%s\"", reader->name);
+    else
+        weir_fail(reader->err, status, "the service does not describe table \"%s\": HTTP %d%s%.*s",
+                  reader->name, part->status, reason.len ? ": " : "", (int)reason.len, reason.ptr);
     if (reader->err)
         reader->err->retryable = status == WEIR_E_UNAVAILABLE;
+    weir_fault_release(&fault);
     return status;
 }
 
@@ -150,10 +168,10 @@ static enum weir_status read_messages(struct weir_metadata_reader *reader,
     for (size_t i = 0; i < WEIR_BULK_MESSAGES; i++) {
         const struct weir_metadata_part *part = &parts[WEIR_METADATA_MESSAGES + i];
         *ret_part = WEIR_METADATA_MESSAGES + i;
-        if (is_transient(part->status))
-            return refuse(reader, part);
-        if (part->status != 200)
+        if (is_withheld(part))
             return WEIR_OK; /* we may not know */
+        if (!is_good(part))
+            return refuse(reader, part);
         enum weir_status status = read_message(reader, part, &bulk[i]);
         if (status != WEIR_OK)
             return status;
@@ -170,7 +188,7 @@ static bool find_owner_of_set(const struct weir_metadata_part *part, char *name,
 {
     struct weir_json *json;
     bool found = false;
-    if (part->status != 200 || part->body.len > WEIR_METADATA_BYTES_MAX ||
+    if (!is_good(part) || part->body.len > WEIR_METADATA_BYTES_MAX ||
         weir_json_parse(part->body, &json, NULL) != WEIR_OK)
         return false;
     const struct weir_json_node *value = weir_json_find(weir_json_root(json), "value");
@@ -206,12 +224,13 @@ static enum weir_status read_parts(struct weir_metadata_reader *reader,
                                    const struct weir_metadata_part *parts, size_t *ret_part)
 {
     *ret_part = WEIR_METADATA_DEFINITION;
-    if (parts[WEIR_METADATA_DEFINITION].status == 404)
+    if (parts[WEIR_METADATA_DEFINITION].status == 404 &&
+        is_withheld(&parts[WEIR_METADATA_DEFINITION]))
         return not_found(reader, &parts[WEIR_METADATA_SET]);
     for (size_t i = WEIR_METADATA_DEFINITION; i < WEIR_METADATA_MESSAGES; i++) {
         *ret_part = i;
         enum weir_status status;
-        if (parts[i].status != 200)
+        if (!is_good(&parts[i]))
             status = refuse(reader, &parts[i]);
         else if (i == WEIR_METADATA_DEFINITION)
             status = read_definition(reader, &parts[i]);

@@ -32,6 +32,14 @@ void weir_odata_add_encoded(struct weir_buf *buf, struct weir_str text)
         weir_buf_add(buf, text.ptr + start, text.len - start);
 }
 
+size_t weir_odata_encoded_bytes(struct weir_str text)
+{
+    size_t bytes = text.len;
+    for (size_t i = 0; i < text.len; i++)
+        bytes += is_unreserved(text.ptr[i]) ? 0 : 2;
+    return bytes;
+}
+
 void weir_odata_add_query(struct weir_buf *buf, const char *name, struct weir_str value)
 {
     bool first = buf->len == 0 || !memchr(buf->ptr, '?', buf->len);
@@ -57,13 +65,10 @@ size_t weir_odata_key_obstacle(struct weir_str value)
     return at;
 }
 
-/* What a message shows of a value: its beginning, cut at a character. */
+/* What a message shows of a value: its beginning. */
 static int quoted_bytes(struct weir_str value)
 {
-    size_t len = value.len < QUOTED_MAX ? value.len : QUOTED_MAX;
-    while (len < value.len && len > 0 && ((unsigned char)value.ptr[len] & 0xc0) == 0x80)
-        len--;
-    return (int)len;
+    return (int)weir_str_cut(value, QUOTED_MAX).len;
 }
 
 static enum weir_status fail_obstacle(const struct weir_key_part *part, size_t at,
@@ -83,6 +88,17 @@ static enum weir_status fail_obstacle(const struct weir_key_part *part, size_t a
                      part->name.ptr, c);
 }
 
+/* Numbers, true and false, GUIDs and dates need no more; anything else could be a part of its own.
+ */
+static bool is_literal(struct weir_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (!is_unreserved(value.ptr[i]) || value.ptr[i] == '~')
+            return false;
+    }
+    return true;
+}
+
 static enum weir_status check_part(const struct weir_key_part *part, struct weir_error *err)
 {
     if (!weir_odata_is_name(part->name))
@@ -92,7 +108,15 @@ static enum weir_status check_part(const struct weir_key_part *part, struct weir
         return weir_fail(err, WEIR_E_INVALID, "the key \"%.*s\" has no value", (int)part->name.len,
                          part->name.ptr);
     size_t obstacle = weir_odata_key_obstacle(part->value);
-    return obstacle < part->value.len ? fail_obstacle(part, obstacle, err) : WEIR_OK;
+    if (obstacle < part->value.len)
+        return fail_obstacle(part, obstacle, err);
+    if (part->type == WEIR_KEY_PART_LITERAL && !is_literal(part->value))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the value \"%.*s\" of the key \"%.*s\" is no number, date or id: only "
+                         "letters, digits and . _ - make one",
+                         quoted_bytes(part->value), part->value.ptr, (int)part->name.len,
+                         part->name.ptr);
+    return WEIR_OK;
 }
 
 /* In quotes; a quote inside is written twice. */

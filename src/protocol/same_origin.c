@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links in answers; see link.h. */
+/* Links in answers; see same_origin.h. */
 #include "protocol/same_origin.h"
 
 /* An origin taken apart; the host may be an IPv6 address in brackets. */
@@ -24,6 +24,16 @@ static size_t host_len(struct weir_str authority)
     return colon ? (size_t)(colon - authority.ptr) : authority.len;
 }
 
+/* Digits and nothing else: no sign, no blank. */
+static bool read_port(struct weir_str text, int64_t *ret)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    }
+    return weir_str_to_int64(text, ret) && *ret <= UINT16_MAX;
+}
+
 /* scheme://host[:port], then the rest. False: it does not begin so. */
 static bool take_origin(struct weir_str *text, struct origin *ret)
 {
@@ -43,7 +53,7 @@ static bool take_origin(struct weir_str *text, struct origin *ret)
     if (ret->host.len == authority.len)
         return ret->host.len > 0;
     return ret->host.len > 0 && authority.ptr[behind - 1] == ':' &&
-           weir_str_to_int64(weir_str(authority.ptr + behind, authority.len - behind), &ret->port);
+           read_port(weir_str(authority.ptr + behind, authority.len - behind), &ret->port);
 }
 
 static bool is_same(const struct origin *a, const struct origin *b)

@@ -52,15 +52,6 @@ static bool take_char(struct check *c, char wanted)
     return true;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The four digits of a \u escape; -1: they are not. */
 static int32_t hex_unit(const char *at, const char *end)
 {
@@ -68,7 +59,7 @@ static int32_t hex_unit(const char *at, const char *end)
     if (end - at < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(at[i]);
+        int digit = weir_str_hex_digit(at[i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;
@@ -434,64 +425,128 @@ static uint32_t short_escape(char c)
     }
 }
 
-/* The character of the escape that begins at *at, which is moved behind it. */
-static uint32_t take_escape(const char **at, const char *end)
+/* The character of the escape that begins at *at, which is moved behind it. False: it is none. */
+static bool take_escape(const char **at, const char *end, uint32_t *ret)
 {
     const char *start = *at;
     size_t bytes = escape_bytes(start, end);
     if (bytes < 6) {
         *at = bytes ? start + 2 : end;
-        return bytes ? short_escape(start[1]) : REPLACEMENT;
+        *ret = bytes ? short_escape(start[1]) : 0;
+        return bytes > 0;
     }
     *at = start + 6;
     uint32_t code = (uint32_t)hex_unit(start + 2, end);
+    *ret = code;
     if (code < 0xd800 || code > 0xdfff)
-        return code ? code : REPLACEMENT;
+        return code > 0;
     bool pair = code < 0xdc00 && end - *at >= 6 && start[6] == '\\' && start[7] == 'u';
     int32_t low = pair ? hex_unit(start + 8, end) : -1;
     if (low < 0xdc00 || low > 0xdfff)
-        return REPLACEMENT;
+        return false;
     *at = start + 12;
-    return 0x10000 + ((code - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
+    *ret = 0x10000 + ((code - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
+    return true;
 }
 
-/* One character of a string as UTF-8 in `out` of four bytes; *at is moved behind it. */
-static size_t take_character(const char **at, const char *end, char *out)
+/*
+ * One character of a string as UTF-8 in `out` of four bytes; *at is moved behind it. False: it was
+ * none, and its replacement stands there.
+ */
+static bool take_character(const char **at, const char *end, char *out, size_t *ret_len)
 {
-    unsigned char c = (unsigned char)**at;
-    if (c == '\\')
-        return encode(take_escape(at, end), out);
-    if (c < 0x80) {
-        (*at)++;
-        return encode(c ? c : REPLACEMENT, out);
+    const char *start = *at;
+    unsigned char c = (unsigned char)*start;
+    if (c == '\\') {
+        uint32_t code;
+        bool good = take_escape(at, end, &code);
+        *ret_len = encode(good ? code : REPLACEMENT, out);
+        return good;
     }
-    size_t len = utf8_bytes((const unsigned char *)*at, (size_t)(end - *at));
-    if (len == 0) {
-        (*at)++;
-        return encode(REPLACEMENT, out);
-    }
-    memcpy(out, *at, len);
-    *at += len;
-    return len;
+    size_t len =
+        c >= 0x80 ? utf8_bytes((const unsigned char *)start, (size_t)(end - start)) : c > 0;
+    *at += len ? len : 1;
+    *ret_len = len ? len : encode(REPLACEMENT, out);
+    if (len)
+        memcpy(out, start, len);
+    return len > 0;
+}
+
+/* What stands between the quotes; of a number, all of it; of anything else, nothing. */
+static struct weir_str inside(struct weir_str value)
+{
+    if (weir_scan_is_string(value) && value.len >= 2)
+        return weir_str(value.ptr + 1, value.len - 2);
+    return weir_scan_is_number(value) ? value : weir_str("", 0);
 }
 
 size_t weir_scan_text(struct weir_str value, char *out, size_t out_bytes)
 {
-    bool string = weir_scan_is_string(value) && value.len >= 2;
-    size_t quotes = string ? 1 : 0;
+    struct weir_str raw = inside(value);
+    const char *at = raw.ptr;
+    const char *end = raw.ptr + raw.len;
     size_t used = 0;
-    if (string || weir_scan_is_number(value)) {
-        const char *at = value.ptr + quotes;
-        const char *end = value.ptr + value.len - quotes;
-        while (at < end) {
-            char character[4];
-            size_t len = take_character(&at, end, character);
-            if (len >= out_bytes - used)
-                break;
+    while (at < end) {
+        char character[4];
+        size_t len;
+        take_character(&at, end, character, &len);
+        if (len >= out_bytes - used)
+            break;
+        memcpy(out + used, character, len);
+        used += len;
+    }
+    out[used] = '\0';
+    return used;
+}
+
+/* Of the text behind `at`, in bytes. */
+static size_t decoded_bytes(const char *at, const char *end)
+{
+    size_t bytes = 0;
+    while (at < end) {
+        char character[4];
+        size_t len;
+        take_character(&at, end, character, &len);
+        bytes += len;
+    }
+    return bytes;
+}
+
+size_t weir_scan_text_ends(struct weir_str value, char *out, size_t out_bytes, size_t tail_bytes)
+{
+    struct weir_str raw = inside(value);
+    const char *at = raw.ptr;
+    const char *end = raw.ptr + raw.len;
+    size_t left = decoded_bytes(at, end);
+    if (left < out_bytes)
+        return weir_scan_text(value, out, out_bytes);
+    size_t used = weir_scan_text(value, out, out_bytes - tail_bytes - strlen(WEIR_SCAN_GAP));
+    memcpy(out + used, WEIR_SCAN_GAP, strlen(WEIR_SCAN_GAP));
+    used += strlen(WEIR_SCAN_GAP);
+    while (at < end) {
+        char character[4];
+        size_t len;
+        bool kept = left <= tail_bytes;
+        take_character(&at, end, character, &len);
+        left -= len;
+        if (kept) {
             memcpy(out + used, character, len);
             used += len;
         }
     }
     out[used] = '\0';
     return used;
+}
+
+bool weir_scan_is_clean(struct weir_str value)
+{
+    struct weir_str raw = inside(value);
+    const char *at = raw.ptr;
+    bool clean = true;
+    while (clean && at < raw.ptr + raw.len) {
+        char character[4];
+        size_t len;
+        clean = take_character(&at, raw.ptr + raw.len, character, &len);
+    }
+    return clean;
 }

@@ -54,4 +54,15 @@ bool weir_scan_find(struct weir_str object, const char *name, struct weir_str *r
  */
 size_t weir_scan_text(struct weir_str value, char *out, size_t out_bytes);
 
+/*
+ * The same, but what does not fit is left out of its middle: the beginning, a gap, and as much of
+ * the end as fits into `tail_bytes`, whole characters all. `out_bytes` must be larger than the tail
+ * and the gap together.
+ */
+#define WEIR_SCAN_GAP " \xe2\x80\xa6 "
+size_t weir_scan_text_ends(struct weir_str value, char *out, size_t out_bytes, size_t tail_bytes);
+
+/* A text in which nothing would have to be replaced. */
+bool weir_scan_is_clean(struct weir_str value);
+
 #endif

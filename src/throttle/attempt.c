@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "throttle/catalogue.h"
 
 /* Waits that double from the first to the longest. */
 struct back_off {
@@ -137,18 +136,9 @@ static struct weir_attempt_decision decide_failure(const struct weir_attempt *at
     if (count >= attempt->options->max_throttle_retries)
         return give_up_failed(attempt, back_off, count, verdict, scene, err);
     int64_t span_us = back_off_us(back_off, count, scene->chance);
-    if (span_us < verdict->retry_after_us)
-        span_us = verdict->retry_after_us;
+    if (!scene->others_open && span_us < verdict->retry_after_us)
+        span_us = verdict->retry_after_us; /* it is of one connection: another need not wait */
     return wait_until(weir_time_add(now_us, span_us));
-}
-
-/* A token that was refused is worth a new one, once; a user that is refused is not. */
-static struct weir_attempt_decision decide_credentials(struct weir_attempt *attempt,
-                                                       const struct weir_verdict *verdict)
-{
-    if (weir_catalogue_kind(verdict->code, NULL) == WEIR_FAULT_USER)
-        return act(WEIR_ATTEMPT_RETURN);
-    return act(attempt->refreshes++ == 0 ? WEIR_ATTEMPT_REFRESH : WEIR_ATTEMPT_RETURN);
 }
 
 struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,
@@ -170,8 +160,6 @@ struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,
     case WEIR_CLASS_RACE:
         count = ++attempt->races;
         return decide_failure(attempt, &race, count, verdict, scene, now_us, err);
-    case WEIR_CLASS_BAD_CREDENTIALS:
-        return decide_credentials(attempt, verdict);
     default:
         return act(WEIR_ATTEMPT_RETURN);
     }

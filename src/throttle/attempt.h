@@ -9,8 +9,8 @@
  *                                         MaxThrottleRetries answers were throttles → give up
  *   transient, race                       wait with exponential back-off and jitter, each class
  *                                         counted by itself; give up after as many
- *   bad credentials                       one refresh of the token, then hand over; at once if it
- *                                         is the user that is refused, not the token
+ *   bad credentials                       hand over: a new token, or setting the connection aside,
+ *                                         is the affair of whoever has the tokens (client/link.h)
  *   outcome unknown, request not repeatable   hand over, whatever the class
  *
  * Attempts are counted as the design documents' loop counts them: MaxThrottleRetries 3 means three
@@ -28,7 +28,6 @@ enum weir_attempt_action {
     WEIR_ATTEMPT_RETURN,    /* the answer is the caller's */
     WEIR_ATTEMPT_RETRY_NOW, /* another connection is open */
     WEIR_ATTEMPT_WAIT,      /* until until_us, holding no slot */
-    WEIR_ATTEMPT_REFRESH,   /* a new token for this connection, then again */
     WEIR_ATTEMPT_GIVE_UP,   /* err says why */
 };
 
@@ -40,7 +39,6 @@ struct weir_attempt {
     int throttles;
     int transients;
     int races;
-    int refreshes;
     bool unknown; /* the outcome of some attempt is: the service may have executed it */
 };
 

@@ -337,7 +337,9 @@ const struct weir_catalogue_entry *weir_catalogue_find(uint32_t code, struct wei
 
 enum weir_fault_kind weir_catalogue_kind(uint32_t code, const char *message)
 {
-    const struct weir_catalogue_entry *entry = weir_catalogue_find(code, weir_str_from(message));
+    /* In verdicts 0 stands for no code at all. */
+    const struct weir_catalogue_entry *entry =
+        code ? weir_catalogue_find(code, weir_str_from(message)) : NULL;
     return entry ? entry->kind : WEIR_FAULT_NONE;
 }
 

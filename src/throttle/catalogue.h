@@ -20,6 +20,7 @@
 #define WEIR_CODE_REQUESTS       UINT32_C(0x80072322)
 #define WEIR_CODE_EXECUTION_TIME UINT32_C(0x80072321)
 #define WEIR_CODE_CONCURRENCY    UINT32_C(0x80072326)
+#define WEIR_CODE_NOT_A_MEMBER   UINT32_C(0x80072560) /* of the organisation */
 
 enum weir_fault_kind {
     WEIR_FAULT_NONE = 0, /* not in the catalogue */
@@ -63,7 +64,7 @@ struct weir_catalogue_entry {
 /* What a code means, given its message (ptr NULL: none); NULL: not in the catalogue. */
 const struct weir_catalogue_entry *weir_catalogue_find(uint32_t code, struct weir_str message);
 
-/* The same, but only its kind; `message` NULL: none. */
+/* The same, but only its kind; `message` NULL: none. The code 0 is none: as in a verdict. */
 enum weir_fault_kind weir_catalogue_kind(uint32_t code, const char *message);
 
 /* The whole table, in the order in which it is searched. */

@@ -225,13 +225,18 @@ static const struct {
     { 401, 401, WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED },
     { 403, 403, WEIR_CLASS_PRIVILEGE, WEIR_OUTCOME_NOT_EXECUTED },
     { 408, 408, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN },
-    { 413, 413, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+    { 413, 414, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+    { 421, 421, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED }, /* misdirected */
+    { 425, 425, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED }, /* too early */
     { 429, 429, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
+    { 431, 431, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+    { 449, 449, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED }, /* retry with */
     { 400, 499, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
     { 500, 599, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN },
 };
 
-static void judge_by_status(struct weir_verdict *verdict)
+/* A refusal in which the service itself says nothing may be a gateway's: it blames no row. */
+static void judge_by_status(struct weir_verdict *verdict, bool spoken)
 {
     verdict->class_ = WEIR_CLASS_OTHER;
     verdict->outcome = WEIR_OUTCOME_UNKNOWN;
@@ -241,6 +246,8 @@ static void judge_by_status(struct weir_verdict *verdict)
             continue;
         verdict->class_ = status_rules[i].class_;
         verdict->outcome = status_rules[i].outcome;
+        if (verdict->class_ == WEIR_CLASS_BAD_ROWS && !spoken)
+            verdict->class_ = WEIR_CLASS_OTHER;
         return;
     }
 }
@@ -262,7 +269,7 @@ static void judge_answer(struct weir_str code, struct weir_str message,
         verdict->outcome = entry->outcome;
         return;
     }
-    judge_by_status(verdict);
+    judge_by_status(verdict, code.ptr || message.ptr);
     /* A success that names an error is no success, and what it is nobody knows. */
     bool names_error = is_code ? verdict->code != 0 : weir_str_trim(code).len > 0;
     if (verdict->class_ == WEIR_CLASS_OK && names_error) {
@@ -296,6 +303,8 @@ void weir_answer_read(const struct weir_http_answer *http, int64_t fallback_us,
         judge_silence(http->sent, &verdict);
     else
         judge_answer(weir_str_from(http->error_code), weir_str_from(http->error_message), &verdict);
+    if (http->partial && verdict.outcome == WEIR_OUTCOME_NOT_EXECUTED)
+        verdict.outcome = WEIR_OUTCOME_UNKNOWN;
 
     if (verdict.class_ == WEIR_CLASS_THROTTLE) {
         read_throttle(http, &verdict);

@@ -21,6 +21,29 @@ static void throttle(const char *rest)
     fault(text);
 }
 
+struct called_off {
+    uint64_t tag;
+    enum weir_status status;
+    struct weir_error err;
+};
+
+static void *create_in_a_thread(void *ctx)
+{
+    struct called_off *it = ctx;
+    struct weir_request request = {
+        .method = "POST",
+        .path = "accounts",
+        .body = ACCOUNT,
+        .body_bytes = strlen(ACCOUNT),
+        .repeatable = true,
+        .cancel_tag = it->tag,
+    };
+    struct weir_response response;
+    it->status = weir_execute(rig.client, &request, &response, &it->err);
+    weir_response_release(&response);
+    return NULL;
+}
+
 /* ---- answers ---- */
 
 START_TEST(a_request_is_answered)
@@ -100,7 +123,20 @@ static const struct weir_request bad_requests[] = {
     { .method = "GET", .path = NULL },
     { .method = "GET", .path = "" },
     { .method = "GET", .path = "//evil.example/x" },
-    { .method = "GET", .path = "https://evil.example/x" },
+    { .method = "GET", .path = "accounts#fragment" },
+    { .method = "GET",
+      .path = "WhoAmI",
+      .headers = &(struct weir_http_header){ "X-Y", "" },
+      .header_count = 1 },
+    { .method = "GET",
+      .path = "WhoAmI",
+      .headers = &(struct weir_http_header){ "Upgrade", "h2c" },
+      .header_count = 1 },
+    { .method = "GET",
+      .path = "WhoAmI",
+      .headers = &(struct weir_http_header){ "Accept-Encoding", "gzip" },
+      .header_count = 1 },
+    { .method = "POST", .path = "accounts", .body_bytes = 5 },
     { .method = "GET", .path = "accounts?$filter=name eq 'a'" },
     { .method = "GET", .path = "Who\r\nAmI" },
     { .method = "GET", .path = "Who\x7f" },
@@ -148,7 +184,14 @@ START_TEST(what_cannot_be_sent_is_refused_before_anything_is)
         .method = "GET", .path = "WhoAmI", .headers = many, .header_count = 100
     };
     ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_TOO_BIG);
+    char *path = weir_calloc(40000, 1);
+    memset(path, 'x', 32760); /* fits, but not behind the address of the Web API */
+    ck_assert_int_eq(rig_try("GET", path, NULL, false, &response), WEIR_E_INVALID);
+    free(path);
     ck_assert_int_eq(rig_count("requests"), 0);
+    rig_who(&response); /* none of it was held against the connection */
+    ck_assert_int_eq(response.requests, 1);
+    weir_response_release(&response);
     rig_close();
 }
 END_TEST
@@ -297,6 +340,28 @@ static void await_requests(long count)
         ck_assert(now_us() < deadline_us);
 }
 
+/* Until so many are leased or wait for it. */
+static void await_inside(uint64_t count)
+{
+    struct weir_pool_stats stats = { 0 };
+    int64_t deadline_us = now_us() + WAIT_MS * WEIR_US_PER_MS;
+    while ((uint64_t)stats.active_leases + (uint64_t)stats.waiters < count) {
+        ck_assert(now_us() < deadline_us);
+        weir_pool_stats(weir_client_pool(rig.client), &stats);
+    }
+}
+
+/* Until the pool has heard of so many throttles. */
+static void await_throttles(uint64_t count)
+{
+    struct weir_pool_stats stats = { 0 };
+    int64_t deadline_us = now_us() + WAIT_MS * WEIR_US_PER_MS;
+    while ((uint64_t)stats.total_throttle_events < count) {
+        ck_assert(now_us() < deadline_us);
+        weir_pool_stats(weir_client_pool(rig.client), &stats);
+    }
+}
+
 START_TEST(without_throttle_tracking_only_the_throttled_request_waits)
 {
     pthread_t thread;
@@ -308,14 +373,16 @@ START_TEST(without_throttle_tracking_only_the_throttled_request_waits)
     rig_open();
     throttle(",\"count\":1,\"retry_after\":3");
     ck_assert_int_eq(pthread_create(&thread, NULL, who_in_a_thread, &took_us), 0);
-    await_requests(1);
-    rig_who(&response); /* on the same connection, meanwhile */
+    await_throttles(1);
+    int64_t begun_us = now_us();
+    rig_who(&response); /* on the same connection, and not held up by the throttle */
+    int64_t meanwhile_us = now_us() - begun_us;
     ck_assert_int_eq(response.requests, 1);
     ck_assert_str_eq(response.connection, "app1");
-    ck_assert_int_eq(rig_count("requests"), 2);
     weir_response_release(&response);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert(took_us >= 3 * WEIR_US_PER_S);
+    ck_assert(meanwhile_us < took_us);
     struct weir_pool_stats stats;
     weir_pool_stats(weir_client_pool(rig.client), &stats);
     ck_assert_uint_eq(stats.total_throttle_events, 1);
@@ -378,8 +445,10 @@ START_TEST(a_read_is_repeated_after_failures_of_the_service)
     ck_assert_int_eq(response.requests, 3);
     weir_response_release(&response);
     fault("{\"kind\":\"server_error\",\"status\":500,\"operation\":\"GET\",\"every\":1}");
+    long before = rig_count("requests");
     ck_assert_int_eq(rig_try("GET", "WhoAmI", NULL, false, &response), WEIR_E_UNAVAILABLE);
     ck_assert_int_eq(rig.err.http_status, 500);
+    ck_assert_int_eq(rig_count("requests"), before + 3);
     rig_close();
 }
 END_TEST
@@ -400,6 +469,89 @@ START_TEST(a_service_that_is_not_there_is_said_to_be_so)
     ck_assert_ptr_nonnull(strstr(rig.err.message, "no answer"));
     ck_assert_uint_gt(strlen(rig.err.message),
                       strlen("failed 1 time, last on \"app1\": no answer"));
+    rig_close();
+}
+END_TEST
+
+START_TEST(a_busy_connection_does_not_hold_up_the_others)
+{
+    struct weir_response response;
+    start("--users", "2", "--no-limits", NULL);
+    rig_users(2);
+    rig_open();
+    fault("{\"kind\":\"server_error\",\"status\":503,\"retry_after\":600,"
+          "\"operation\":\"GET\",\"count\":1}");
+    rig_who(&response); /* it would take ten minutes otherwise */
+    ck_assert_str_eq(response.connection, "app2");
+    ck_assert_int_eq(response.requests, 2);
+    weir_response_release(&response);
+    rig_close();
+}
+END_TEST
+
+START_TEST(a_login_service_that_is_busy_for_one_does_not_hold_up_the_others)
+{
+    struct weir_response response;
+    start("--users", "2", "--no-limits", NULL);
+    rig_users(2);
+    rig_open();
+    fault("{\"kind\":\"throttle\",\"operation\":\"token\",\"retry_after\":600,\"count\":1}");
+    rig_who(&response);
+    ck_assert_str_eq(response.connection, "app2");
+    weir_response_release(&response);
+    rig_close();
+}
+END_TEST
+
+START_TEST(cancelling_is_not_held_against_the_service)
+{
+    struct weir_response response;
+    start("--users", "1", "--no-limits", NULL);
+    rig_users(1);
+    rig.options.resilience.circuit_breaker.failures = 2;
+    rig_open();
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        struct called_off it = { .tag = 7 };
+        long before = rig_count("requests");
+        fault("{\"kind\":\"stall\",\"operation\":\"POST\",\"seconds\":600,\"count\":1}");
+        ck_assert_int_eq(pthread_create(&thread, NULL, create_in_a_thread, &it), 0);
+        await_requests(before + 1);
+        weir_client_cancel(rig.client, 7);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_int_eq(it.status, WEIR_E_CANCELLED);
+    }
+    ck_assert_ptr_null(strstr(rig.log.ptr, "breaker"));
+    rig_who(&response);
+    weir_response_release(&response);
+    rig_close();
+}
+END_TEST
+
+static const char *const addresses[] = {
+    "http://127.0.0.1:1/x", "https://1.2.3",     "https://host:0443", "http://example.com",
+    "https://user@host",    "https://host?x",    "ftp://127.0.0.1",   "",
+    "https://host:99999",   "https://host name",
+};
+
+START_TEST(an_address_that_is_none_is_refused_before_anything_is_sent)
+{
+    start("--users", "1", "--no-limits", NULL);
+    rig_users(1);
+    rig.options.scope = "x/.default";
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+        rig.options.url = addresses[i];
+        enum weir_status status = weir_client_new(&rig.options, NULL, &rig.client, &rig.err);
+        ck_assert_msg(status == WEIR_E_INVALID, "%s: %d", addresses[i], status);
+    }
+    char slash[80];
+    struct weir_response response;
+    snprintf(slash, sizeof(slash), "%s/", sim.url);
+    rig.options.url = slash;
+    rig.options.scope = NULL;
+    rig_open();
+    rig_who(&response);
+    weir_response_release(&response);
     rig_close();
 }
 END_TEST
@@ -433,9 +585,22 @@ START_TEST(a_connection_whose_tokens_are_all_spurned_is_set_aside)
     ck_assert_int_eq(rig_try("GET", "WhoAmI", NULL, false, &response), WEIR_E_CREDENTIALS);
     ck_assert_int_eq(rig.err.http_status, 401);
     ck_assert_str_eq(rig.err.connection, "app1");
+    ck_assert_int_eq(rig_count("requests"), 2); /* with two tokens */
+    ck_assert_int_eq(rig_try("GET", "WhoAmI", NULL, false, &response), WEIR_E_CREDENTIALS);
+    ck_assert_int_eq(rig.err.http_status, 401); /* whoever comes later is told the same */
+    ck_assert_int_eq(rig_count("requests"), 2);
     struct weir_pool_stats stats;
     weir_pool_stats(weir_client_pool(rig.client), &stats);
     ck_assert_uint_eq(stats.set_aside_connections, 1);
+
+    /* Put back, it works as if nothing had been; one refusal is one refresh again. */
+    fault("{\"kind\":\"unauthorized\",\"operation\":\"GET\",\"nth\":2}");
+    ck_assert_int_eq(weir_pool_restore(weir_client_pool(rig.client), "app1"), WEIR_OK);
+    rig_who(&response);
+    weir_response_release(&response);
+    rig_who(&response);
+    ck_assert_int_eq(response.requests, 2);
+    weir_response_release(&response);
     rig_close();
 }
 END_TEST
@@ -478,29 +643,6 @@ END_TEST
 
 /* ---- calling off ---- */
 
-struct called_off {
-    uint64_t tag;
-    enum weir_status status;
-    struct weir_error err;
-};
-
-static void *create_in_a_thread(void *ctx)
-{
-    struct called_off *it = ctx;
-    struct weir_request request = {
-        .method = "POST",
-        .path = "accounts",
-        .body = ACCOUNT,
-        .body_bytes = strlen(ACCOUNT),
-        .repeatable = true,
-        .cancel_tag = it->tag,
-    };
-    struct weir_response response;
-    it->status = weir_execute(rig.client, &request, &response, &it->err);
-    weir_response_release(&response);
-    return NULL;
-}
-
 START_TEST(a_request_in_flight_can_be_cancelled)
 {
     pthread_t thread;
@@ -532,7 +674,7 @@ START_TEST(a_request_that_waits_for_a_throttle_can_be_cancelled)
     rig_open();
     fault("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"retry_after\":600}");
     ck_assert_int_eq(pthread_create(&thread, NULL, create_in_a_thread, &it), 0);
-    await_requests(1);
+    await_throttles(1);
     weir_client_cancel(rig.client, 7);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(it.status, WEIR_E_CANCELLED);
@@ -541,7 +683,7 @@ START_TEST(a_request_that_waits_for_a_throttle_can_be_cancelled)
 }
 END_TEST
 
-START_TEST(a_request_that_waits_after_a_failure_can_be_cancelled)
+START_TEST(a_request_that_waits_by_itself_can_be_cancelled)
 {
     pthread_t thread;
     struct called_off it = { .tag = 7 };
@@ -551,7 +693,7 @@ START_TEST(a_request_that_waits_after_a_failure_can_be_cancelled)
     rig_open();
     fault("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"retry_after\":600}");
     ck_assert_int_eq(pthread_create(&thread, NULL, create_in_a_thread, &it), 0);
-    await_requests(1);
+    await_throttles(1);
     weir_client_cancel(rig.client, 7);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert_int_eq(it.status, WEIR_E_CANCELLED);
@@ -572,7 +714,7 @@ START_TEST(freeing_the_client_sends_everybody_home)
     fault("{\"kind\":\"stall\",\"operation\":\"POST\",\"seconds\":600}");
     for (int i = 0; i < CROWD; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, create_in_a_thread, &them[i]), 0);
-    await_requests(1);
+    await_inside(CROWD);
     weir_client_free(rig.client);
     rig.client = NULL;
     for (int i = 0; i < CROWD; i++) {
@@ -647,13 +789,17 @@ int main(void)
     suite_add(&s, a_request_whose_outcome_is_unknown_is_not_sent_twice_unless_that_does_no_harm);
     suite_add(&s, a_read_is_repeated_after_failures_of_the_service);
     suite_add(&s, a_service_that_is_not_there_is_said_to_be_so);
+    suite_add(&s, a_busy_connection_does_not_hold_up_the_others);
+    suite_add(&s, a_login_service_that_is_busy_for_one_does_not_hold_up_the_others);
+    suite_add(&s, cancelling_is_not_held_against_the_service);
+    suite_add(&s, an_address_that_is_none_is_refused_before_anything_is_sent);
     suite_add(&s, a_spurned_token_is_renewed_once);
     suite_add(&s, a_connection_whose_tokens_are_all_spurned_is_set_aside);
     suite_add(&s, a_connection_that_cannot_log_in_is_set_aside_and_the_others_go_on);
     suite_add(&s, when_nobody_can_log_in_the_reason_is_given);
     suite_add(&s, a_request_in_flight_can_be_cancelled);
     suite_add(&s, a_request_that_waits_for_a_throttle_can_be_cancelled);
-    suite_add(&s, a_request_that_waits_after_a_failure_can_be_cancelled);
+    suite_add(&s, a_request_that_waits_by_itself_can_be_cancelled);
     suite_add(&s, freeing_the_client_sends_everybody_home);
     suite_add(&s, many_threads_share_a_client_and_every_row_is_written_once);
     return suite_run(&s);

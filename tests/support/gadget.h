@@ -202,7 +202,7 @@ static inline void gadget_set(size_t part, const char *text)
     bodies[part] = weir_strdup(text);
     for (char *c = bodies[part]; *c; c++)
         *c = *c == '\'' ? '"' : *c;
-    parts[part] = (struct weir_metadata_part){ 200, weir_str_from(bodies[part]) };
+    parts[part] = (struct weir_metadata_part){ .status = 200, .body = weir_str_from(bodies[part]) };
 }
 
 static inline void gadget_fill(void)
@@ -247,10 +247,9 @@ static inline const struct weir_column *gadget_column(const char *name)
     return found;
 }
 
-/* The body of a part with one text in it replaced; the part must have it. */
-static inline void gadget_replace(size_t part, const char *old, const char *new)
+/* Make the body of a part of `text` with one text in it replaced; it must have it. */
+static inline void gadget_make(size_t part, const char *text, const char *old, const char *new)
 {
-    const char *text = gadget_texts[part];
     const char *at = strstr(text, old);
     ck_assert_msg(at, "%s", old);
     size_t before = (size_t)(at - text);
@@ -259,6 +258,11 @@ static inline void gadget_replace(size_t part, const char *old, const char *new)
     snprintf(made, bytes, "%.*s%s%s", (int)before, text, new, at + strlen(old));
     gadget_set(part, made);
     free(made);
+}
+
+static inline void gadget_replace(size_t part, const char *old, const char *new)
+{
+    gadget_make(part, gadget_texts[part], old, new);
 }
 
 /* A case with a fresh gadget around it. */

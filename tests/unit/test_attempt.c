@@ -248,14 +248,19 @@ START_TEST(jitter_stays_between_half_and_whole)
 }
 END_TEST
 
-START_TEST(a_transient_failure_waits_for_its_retry_after_if_that_is_longer)
+START_TEST(a_transient_failure_waits_for_its_retry_after_if_no_other_connection_is_open)
 {
     struct weir_verdict verdict = of_class(WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN);
     struct weir_attempt attempt = new_attempt();
+    struct weir_attempt_scene alone = others_open();
+    alone.others_open = false;
     verdict.retry_after_us = 20 * S;
-    ck_assert_int_eq(waits(&attempt, verdict, others_open()), 20 * S);
+    ck_assert_int_eq(waits(&attempt, verdict, alone), 20 * S);
     verdict.retry_after_us = 1; /* shorter than the second back-off */
-    ck_assert_int_eq(waits(&attempt, verdict, others_open()), 1 * S);
+    ck_assert_int_eq(waits(&attempt, verdict, alone), 1 * S);
+    attempt = new_attempt();
+    verdict.retry_after_us = 20 * S;
+    ck_assert_int_eq(waits(&attempt, verdict, others_open()), S / 2);
 }
 END_TEST
 
@@ -306,42 +311,23 @@ START_TEST(classes_do_not_share_their_counts)
     struct weir_attempt attempt = new_attempt();
     struct weir_verdict transient = of_class(WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED);
     struct weir_verdict race = of_class(WEIR_CLASS_RACE, WEIR_OUTCOME_NOT_EXECUTED);
-    struct weir_verdict credentials =
-        of_class(WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(action(&attempt, throttled()), WEIR_ATTEMPT_RETRY_NOW);
         ck_assert_int_eq(action(&attempt, transient), WEIR_ATTEMPT_WAIT);
         ck_assert_int_eq(action(&attempt, race), WEIR_ATTEMPT_WAIT);
     }
-    ck_assert_int_eq(action(&attempt, credentials), WEIR_ATTEMPT_REFRESH);
     ck_assert_int_eq(action(&attempt, throttled()), WEIR_ATTEMPT_GIVE_UP);
     ck_assert_int_eq(action(&attempt, transient), WEIR_ATTEMPT_GIVE_UP);
     ck_assert_int_eq(action(&attempt, race), WEIR_ATTEMPT_GIVE_UP);
 }
 END_TEST
 
-START_TEST(credentials_are_refreshed_once)
+START_TEST(refused_credentials_are_handed_over)
 {
     struct weir_attempt attempt = new_attempt();
     struct weir_verdict verdict = of_class(WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED);
-    ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_REFRESH);
     ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_RETURN);
     ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_RETURN);
-}
-END_TEST
-
-START_TEST(a_refused_user_gets_no_new_token)
-{
-    static const uint32_t users[] = { 0x80040225, 0x80072560 };
-    struct weir_attempt attempt = new_attempt();
-    struct weir_verdict verdict = of_class(WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED);
-    for (size_t i = 0; i < 2; i++) {
-        verdict.code = users[i];
-        ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_RETURN);
-    }
-    ck_assert_int_eq(attempt.refreshes, 0);
-    verdict.code = 0x8004A100;
-    ck_assert_int_eq(action(&attempt, verdict), WEIR_ATTEMPT_REFRESH);
 }
 END_TEST
 
@@ -420,12 +406,11 @@ int main(void)
     suite_add(&s, transient_failures_back_off_from_one_second_to_thirty);
     suite_add(&s, races_back_off_from_half_a_second_to_two);
     suite_add(&s, jitter_stays_between_half_and_whole);
-    suite_add(&s, a_transient_failure_waits_for_its_retry_after_if_that_is_longer);
+    suite_add(&s, a_transient_failure_waits_for_its_retry_after_if_no_other_connection_is_open);
     suite_add(&s, transient_failures_and_races_are_given_up_after_the_third);
     suite_add(&s, silence_is_named_as_such);
     suite_add(&s, classes_do_not_share_their_counts);
-    suite_add(&s, credentials_are_refreshed_once);
-    suite_add(&s, a_refused_user_gets_no_new_token);
+    suite_add(&s, refused_credentials_are_handed_over);
     suite_add(&s, what_a_retry_would_not_mend_is_the_callers);
     suite_add(&s, an_unknown_outcome_of_what_cannot_be_repeated_is_the_callers_in_any_class);
     suite_add(&s, what_cannot_be_repeated_is_still_retried_if_it_was_not_executed);

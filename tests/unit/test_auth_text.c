@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Secrets and where they are read from, forms, base64url, moments. */
+/* Secrets and where they are read from, forms, base64url. */
 #include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 
 #include "auth/base64url.h"
 #include "auth/form.h"
-#include "auth/moment.h"
 #include "auth/secret_source.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -338,57 +337,6 @@ START_TEST(what_is_not_base64url_is_refused)
 }
 END_TEST
 
-/* --- moments ---------------------------------------------------------------------------------- */
-
-START_TEST(moments_in_every_form)
-{
-    static const struct {
-        const char *text;
-        int64_t s; /* -1: refused */
-    } rows[] = {
-        { "1767225600", 1767225600 },
-        { " 1767225600 ", 1767225600 },
-        { "0", 0 },
-        { "2026-01-01T00:00:00Z", 1767225600 },
-        { "2026-01-01t00:00:00z", 1767225600 },
-        { "2026-01-01T00:00:00", 1767225600 },
-        { "2026-01-01T00:00:00.1234567Z", 1767225600 },
-        { "2026-01-01T01:30:00+01:30", 1767225600 },
-        { "2025-12-31T22:00:00-02:00", 1767225600 },
-        { "2026-01-01 00:00:00Z", 1767225600 },
-        { "2024-02-29T00:00:00Z", 1709164800 },
-        { "2026-01-01 02:00:00.000000", 1767225600 }, /* in the zone of this test */
-        { "2026-07-01 03:00:00", 1782864000 },        /* in its summer */
-        { "", -1 },
-        { "-5", -1 },
-        { "+5", -1 },
-        { "soon", -1 },
-        { "2026-01-01", -1 },
-        { "2026-01-01T00:00", -1 },
-        { "2026-13-01T00:00:00Z", -1 },
-        { "2026-02-29T00:00:00Z", -1 },
-        { "2026-01-00T00:00:00Z", -1 },
-        { "2026-01-01T24:00:00Z", -1 },
-        { "2026-01-01T00:60:00Z", -1 },
-        { "2026-01-01T00:00:00.Z", -1 },
-        { "2026-01-01T00:00:00+1:00", -1 },
-        { "2026-01-01T00:00:00+01:99", -1 },
-        { "2026-01-01T00:00:00ZZ", -1 },
-        { "2026-01-01X00:00:00Z", -1 },
-        { "2026/01/01T00:00:00Z", -1 },
-        { "99999999999999999999", -1 },
-    };
-    setenv("TZ", "TEST-2SUMMER-3,M3.5.0/3,M10.5.0/4", 1);
-    tzset();
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        int64_t got = -1;
-        bool ok = weir_moment_parse(weir_str_from(rows[i].text), &got);
-        ck_assert_msg(ok == (rows[i].s >= 0) && (!ok || got == rows[i].s), "\"%s\": %d, %lld",
-                      rows[i].text, ok, (long long)got);
-    }
-}
-END_TEST
-
 int main(void)
 {
     struct suite s = suite_new("auth_text");
@@ -404,6 +352,5 @@ int main(void)
     suite_add(&s, every_byte_survives_a_form);
     suite_add(&s, base64url_agrees_with_openssl);
     suite_add(&s, what_is_not_base64url_is_refused);
-    suite_add(&s, moments_in_every_form);
     return suite_run(&s);
 }

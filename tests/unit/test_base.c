@@ -46,6 +46,50 @@ START_TEST(numbers_are_read_whole_or_not_at_all)
 }
 END_TEST
 
+START_TEST(hexadecimal_digits_of_either_case_have_a_value)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    int found = 0;
+    for (int c = 0; c < 256; c++)
+        found += weir_str_hex_digit((char)c) >= 0;
+    ck_assert_int_eq(found, 22);
+    for (int i = 0; i < 32; i++)
+        ck_assert_int_eq(weir_str_hex_digit(digits[i]), i % 16);
+}
+END_TEST
+
+START_TEST(a_cut_leaves_whole_characters)
+{
+    static const char text[] = "a\xc3\xab\xe2\x82\xac\xf0\x9f\x92\xa7z";
+    static const size_t lengths[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11, 11 };
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct weir_str cut = weir_str_cut(weir_str_from(text), i);
+        ck_assert_uint_eq(cut.len, lengths[i]);
+        ck_assert_ptr_eq(cut.ptr, text);
+    }
+    ck_assert_uint_eq(weir_str_cut(weir_str_from("\x80\x80\x80"), 2).len, 0);
+    ck_assert_uint_eq(weir_str_cut(weir_str(NULL, 0), 2).len, 0);
+}
+END_TEST
+
+START_TEST(a_json_string_weighs_what_is_said)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, 22, 0);
+    for (int run = 0; run < 2000; run++) {
+        char bytes[40];
+        struct weir_buf buf;
+        size_t len = (size_t)weir_rng_below(&rng, sizeof(bytes));
+        for (size_t i = 0; i < len; i++)
+            bytes[i] = (char)weir_rng_below(&rng, run % 2 ? 256 : 0x60);
+        weir_buf_init(&buf, 1000);
+        weir_buf_add_json_string(&buf, weir_str(bytes, len));
+        must(weir_buf_json_string_bytes(weir_str(bytes, len)) == buf.len);
+        weir_buf_release(&buf);
+    }
+}
+END_TEST
+
 START_TEST(text_is_compared_trimmed_and_searched_without_case)
 {
     ck_assert(weir_str_equal_nocase(weir_str_from("Retry-After"), weir_str_from("RETRY-after")));
@@ -240,6 +284,9 @@ int main(void)
 {
     struct suite s = suite_new("base");
     suite_add(&s, numbers_are_read_whole_or_not_at_all);
+    suite_add(&s, hexadecimal_digits_of_either_case_have_a_value);
+    suite_add(&s, a_cut_leaves_whole_characters);
+    suite_add(&s, a_json_string_weighs_what_is_said);
     suite_add(&s, text_is_compared_trimmed_and_searched_without_case);
     suite_add(&s, a_buffer_stops_at_its_maximum_and_says_so);
     suite_add(&s, json_strings_are_escaped);

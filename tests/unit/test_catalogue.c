@@ -229,7 +229,7 @@ START_TEST(codes_that_decide_nothing_fall_back_to_the_status)
     for (size_t i = 0; i < COUNT(codes); i++) {
         for (int status = 300; status < 600; status++)
             must_be_alike(read_answer(status, codes[i], "An unexpected error occurred."),
-                          read_answer(status, NULL, NULL), status);
+                          read_answer(status, "", ""), status);
     }
     ck_assert_int_eq(read_answer(200, "0x8004ffff", NULL).class_, WEIR_CLASS_OTHER);
     ck_assert_int_eq(read_answer(200, "0x80040216", NULL).class_, WEIR_CLASS_OTHER);

@@ -30,9 +30,17 @@ static const struct weir_table_names *accounts(void)
 static struct weir_batch_part part(enum weir_request_kind kind, const char *id, const char *key,
                                    const char *members)
 {
-    return (struct weir_batch_part){ .kind = kind,
-                                     .table = accounts(),
-                                     .target = { text(id), text(key), text(members) } };
+    return (struct weir_batch_part){
+        .kind = kind,
+        .table = accounts(),
+        .target = { .id = text(id), .key = text(key), .members = text(members) }
+    };
+}
+
+static struct weir_batch_part in_partition(struct weir_batch_part one, const char *partition)
+{
+    one.target.partition = text(partition);
+    return one;
 }
 
 static struct weir_batch_part read_part(const char *path)
@@ -91,6 +99,33 @@ START_TEST(a_batch_is_written_to_the_byte)
                    "--batch_1--\r\n");
     free(body);
     weir_batch_request_release(&batch);
+    weir_batch_request_release(&batch);
+}
+END_TEST
+
+START_TEST(a_partition_is_a_member_of_what_is_created_and_a_key_of_what_is_there)
+{
+    static const char name[] = "\"name\":\"A\"";
+    struct weir_batch_request batch = begin("batch_1", &nothing);
+    add(&batch, in_partition(part(WEIR_REQUEST_CREATE, ID, "", name), "a\"b/\xc3\xab"));
+    add(&batch, in_partition(part(WEIR_REQUEST_CREATE, "", "", ""), "p"));
+    add(&batch, in_partition(part(WEIR_REQUEST_UPDATE, ID, "", name), "O'Brien (\xc3\xab)"));
+    add(&batch, in_partition(part(WEIR_REQUEST_UPSERT, ID, "", ""), "p"));
+    add(&batch, in_partition(part(WEIR_REQUEST_DELETE, ID, "", ""), "p"));
+    char *body = finish(&batch);
+    ck_assert_str_eq(
+        body, HEAD "POST /api/data/v9.2/accounts HTTP/1.1\r\n" JSON "\r\n{\"accountid\":\"" ID
+                   "\",\"partitionid\":\"a\\\"b/\xc3\xab\",\"name\":\"A\"}\r\n"                 //
+        HEAD "POST /api/data/v9.2/accounts HTTP/1.1\r\n" JSON "\r\n{\"partitionid\":\"p\"}\r\n" //
+        HEAD "PATCH /api/data/v9.2/accounts(accountid=" ID
+                   ",partitionid='O''Brien%20%28%C3%AB%29') HTTP/1.1\r\n" JSON
+                   "If-Match: *\r\n\r\n{\"name\":\"A\"}\r\n" //
+        HEAD "PATCH /api/data/v9.2/accounts(accountid=" ID ",partitionid='p') HTTP/1.1\r\n" JSON
+                   "\r\n{}\r\n" //
+        HEAD "DELETE /api/data/v9.2/accounts(accountid=" ID
+                   ",partitionid='p') HTTP/1.1\r\n\r\n\r\n" //
+                   "--batch_1--\r\n");
+    free(body);
     weir_batch_request_release(&batch);
 }
 END_TEST
@@ -202,6 +237,9 @@ START_TEST(a_boundary_that_occurs_in_a_part_is_noticed_wherever_it_is)
         part(WEIR_REQUEST_UPDATE, ID, "", "\"batch_1\":1"),
         part(WEIR_REQUEST_UPDATE, ID, "", "\"a\":\"\r\n--batch_1--\r\n\""),
         read_part("accounts?x=batch_1"),
+        in_partition(part(WEIR_REQUEST_CREATE, ID, "", ""), "batch_1"),
+        in_partition(part(WEIR_REQUEST_UPDATE, ID, "", ""), "batch_1"),
+        in_partition(part(WEIR_REQUEST_DELETE, ID, "", ""), "batch_1"),
     };
     struct weir_batch_request batch = begin("batch_1", &nothing);
     add(&batch, part(WEIR_REQUEST_DELETE, ID, "", ""));
@@ -216,6 +254,10 @@ START_TEST(a_boundary_that_occurs_in_a_part_is_noticed_wherever_it_is)
     weir_batch_request_release(&batch);
     batch = begin("00000001", &nothing);
     struct weir_batch_part create = part(WEIR_REQUEST_CREATE, ID, "", "");
+    ck_assert_int_eq(weir_batch_request_add(&batch, &create, NULL), WEIR_E_INVALID);
+    weir_batch_request_release(&batch);
+    batch = begin("u000b", &nothing); /* made by writing a control character as JSON does */
+    create = in_partition(create, "\v");
     ck_assert_int_eq(weir_batch_request_add(&batch, &create, NULL), WEIR_E_INVALID);
     weir_batch_request_release(&batch);
     struct weir_request_options options = { .session_token = "x batch_1" };
@@ -281,13 +323,65 @@ START_TEST(a_part_too_many_leaves_the_batch_as_it_was)
         free(body);
         weir_batch_request_release(&batch);
     }
-    ck_assert_int_eq(weir_batch_request_init(&batch, text("batch_1"), &nothing, bytes - 1, NULL),
-                     WEIR_OK);
-    add(&batch, one);
-    add(&batch, one);
-    ck_assert_int_eq(weir_batch_request_finish(&batch, NULL), WEIR_E_TOO_BIG);
-    weir_batch_request_release(&batch);
+    for (size_t room = 0; room < bytes; room++) { /* whatever could be added can be finished */
+        ck_assert_int_eq(weir_batch_request_init(&batch, text("batch_1"), &nothing, room, NULL),
+                         WEIR_OK);
+        size_t parts = 0;
+        while (weir_batch_request_add(&batch, &one, NULL) == WEIR_OK)
+            parts++;
+        must(parts == batch.part_count && parts < 2);
+        must(weir_batch_request_finish(&batch, NULL) == (parts ? WEIR_OK : WEIR_E_INVALID));
+        must(batch.body.bytes <= room && !batch.body.overflow);
+        weir_batch_request_release(&batch);
+    }
     free(wanted);
+}
+END_TEST
+
+/* A part of any kind; texts live in `memory` of 600 bytes. */
+static struct weir_batch_part random_part(struct weir_rng *rng, char *memory)
+{
+    static const char *const partitions[] = { "", "", "p", "O'Brien ''", "\xc3\xab (1)", "a=b,c" };
+    static const char *const any[] = { "\n\x01\"", "a/b:c" }; /* only a body takes these */
+    enum weir_request_kind kind = (enum weir_request_kind)weir_rng_below(rng, WEIR_REQUEST_KINDS);
+    size_t len = (size_t)weir_rng_below(rng, 300);
+    snprintf(memory, 600, kind == WEIR_REQUEST_READ ? "a%0*d" : "\"n\":1%0*d", (int)len, 0);
+    if (kind == WEIR_REQUEST_READ)
+        return read_part(memory);
+    bool bare = kind == WEIR_REQUEST_DELETE || weir_rng_below(rng, 4) == 0;
+    bool keyed = kind != WEIR_REQUEST_CREATE && weir_rng_below(rng, 3) == 0;
+    bool named = !keyed && (kind != WEIR_REQUEST_CREATE || weir_rng_below(rng, 2));
+    struct weir_batch_part one =
+        part(kind, named ? ID : "", keyed ? "number='A%201'" : "", bare ? "" : memory);
+    if (!keyed)
+        one = in_partition(one, partitions[weir_rng_below(rng, COUNT(partitions))]);
+    if (kind == WEIR_REQUEST_CREATE && weir_rng_below(rng, 4) == 0)
+        one = in_partition(one, any[weir_rng_below(rng, COUNT(any))]);
+    return one;
+}
+
+START_TEST(a_part_weighs_what_is_said)
+{
+    static const struct weir_request_options options[] = {
+        { 0 }, { .tag = "a b/\xc3\xab" }, { .bypass_flows = true, .session_token = "s" }
+    };
+    struct weir_rng rng;
+    weir_rng_init(&rng, 21, 0);
+    for (int run = 0; run < 300; run++) {
+        static char memory[20][600];
+        struct weir_batch_request batch = begin("batch_1", &options[run % 3]);
+        size_t bytes = 0;
+        for (size_t i = 0; i < COUNT(memory); i++) {
+            struct weir_batch_part one = random_part(&rng, memory[i]);
+            bytes += weir_batch_part_bytes(&batch, &one);
+            add(&batch, one);
+            must(batch.body.bytes == bytes);
+        }
+        bytes += weir_batch_close_bytes(&batch);
+        must(weir_batch_request_finish(&batch, NULL) == WEIR_OK);
+        must(batch.body.bytes == bytes);
+        weir_batch_request_release(&batch);
+    }
 }
 END_TEST
 
@@ -306,6 +400,12 @@ START_TEST(parts_that_are_not_named_rightly_are_refused)
         read_part("a b"),
         read_part("a\r\nb"),
         read_part("a#b"),
+        part(WEIR_REQUEST_DELETE, ID, "", "\"name\":\"A\""),
+        in_partition(part(WEIR_REQUEST_DELETE, "", "a='b'", ""), "p"),
+        in_partition(part(WEIR_REQUEST_UPDATE, ID, "", ""), "a/b"),
+        in_partition(part(WEIR_REQUEST_UPSERT, ID, "", ""), "a:b"),
+        in_partition(part(WEIR_REQUEST_DELETE, ID, "", ""), "100%"),
+        in_partition(part(WEIR_REQUEST_DELETE, ID, "", ""), "a\nb"),
     };
     struct weir_batch_request batch = begin("batch_1", &nothing);
     for (size_t i = 0; i < COUNT(bad); i++) {
@@ -327,6 +427,7 @@ int main(void)
 {
     struct suite s = suite_new("protocol_batch");
     suite_add(&s, a_batch_is_written_to_the_byte);
+    suite_add(&s, a_partition_is_a_member_of_what_is_created_and_a_key_of_what_is_there);
     suite_add(&s, what_is_asked_for_stands_in_every_part);
     suite_add(&s, rows_are_borrowed_and_lines_end_with_cr_lf);
     suite_add(&s, boundaries_are_plain_and_short);
@@ -334,6 +435,7 @@ int main(void)
     suite_add(&s, a_batch_takes_a_thousand_parts);
     suite_add(&s, an_address_in_a_part_has_a_bound);
     suite_add(&s, a_part_too_many_leaves_the_batch_as_it_was);
+    suite_add(&s, a_part_weighs_what_is_said);
     suite_add(&s, parts_that_are_not_named_rightly_are_refused);
     return suite_run(&s);
 }

@@ -503,6 +503,8 @@ START_TEST(a_row_of_an_elastic_table_is_judged_by_itself)
         { { .status = 429 }, WEIR_CLASS_THROTTLE, 9 * S },
         { { .status = 409 }, WEIR_CLASS_BAD_ROWS, -1 },
         { { .status = 0 }, WEIR_CLASS_TRANSIENT, 9 * S },
+        { { .code = "0x80072322" }, WEIR_CLASS_THROTTLE, 9 * S },
+        { { .code = "0x80040237" }, WEIR_CLASS_BAD_ROWS, -1 },
         { { .status = 500, .code = "-2147015898" }, WEIR_CLASS_THROTTLE, 9 * S },
     };
     struct weir_fault fault = { .found = true };

@@ -24,7 +24,7 @@ static struct weir_table_names accounts(void)
 
 static struct weir_target target(const char *id, const char *key, const char *members)
 {
-    return (struct weir_target){ text(id), text(key), text(members) };
+    return (struct weir_target){ .id = text(id), .key = text(key), .members = text(members) };
 }
 
 static char *body_of(enum weir_bulk_message message, const struct weir_target *targets,
@@ -80,6 +80,40 @@ START_TEST(bodies_are_as_the_service_wants_them)
         ck_assert_str_eq(body, wanted);
         free(body);
     }
+}
+END_TEST
+
+START_TEST(a_partition_is_a_member_in_every_message)
+{
+    static const struct {
+        const char *partition;
+        const char *written;
+    } rows[] = {
+        { "device-1", "\"device-1\"" },
+        { "a\"b\\c/d", "\"a\\\"b\\\\c/d\"" },
+        { "\n\t\x01", "\"\\n\\u0009\\u0001\"" },
+        { "Zo\xc3\xab 100%", "\"Zo\xc3\xab 100%\"" },
+    };
+    for (size_t i = 0; i < COUNT(rows) * WEIR_BULK_MESSAGES * 2; i++) {
+        enum weir_bulk_message message = (enum weir_bulk_message)(i / 2 % WEIR_BULK_MESSAGES);
+        size_t row = i / 2 / WEIR_BULK_MESSAGES;
+        bool bare = i % 2;
+        struct weir_target one = target(ID, "", bare ? "" : "\"name\":\"A\"");
+        one.partition = text(rows[row].partition);
+        char wanted[256];
+        snprintf(wanted, sizeof(wanted),
+                 "{\"Targets\":[{" TYPE ",\"accountid\":\"" ID "\",\"partitionid\":%s%s}]}",
+                 rows[row].written, bare ? "" : ",\"name\":\"A\"");
+        char *body = body_of(message, &one, 1); /* weighs it, too */
+        ck_assert_str_eq(body, wanted);
+        free(body);
+    }
+    struct weir_target keyed = target("", "accountid=" ID ",partitionid='p'", "");
+    keyed.partition = text("p");
+    char *body = body_of(WEIR_BULK_UPSERT, &keyed, 1);
+    ck_assert_str_eq(body, "{\"Targets\":[{" TYPE ",\"@odata.id\":\"accounts(accountid=" ID
+                           ",partitionid='p')\",\"partitionid\":\"p\"}]}");
+    free(body);
 }
 END_TEST
 
@@ -216,6 +250,7 @@ struct row {
     char id[40];
     char key[80];
     char members[200];
+    char partition[16];
     int number;
 };
 
@@ -230,6 +265,8 @@ static void make_row(struct weir_rng *rng, enum weir_bulk_message message, struc
         snprintf(row->id, sizeof(row->id), "%08x-0000-4000-8000-%012x", row->number, row->number);
     if (weir_rng_below(rng, 4))
         snprintf(row->members, sizeof(row->members), "\"n\":%d,\"t\":\"\\\"}],{\"", row->number);
+    for (size_t i = 0, len = weir_rng_below(rng, 2) * weir_rng_below(rng, 16); i < len; i++)
+        row->partition[i] = (char)(1 + weir_rng_below(rng, 127));
 }
 
 static void check_item(const struct weir_json_node *item, const struct row *row)
@@ -248,6 +285,9 @@ static void check_item(const struct weir_json_node *item, const struct row *row)
     must((node != NULL) == (row->members[0] != '\0'));
     snprintf(wanted, sizeof(wanted), "%d", row->number);
     must(!node || weir_str_equal(node->text, text(wanted)));
+    node = weir_json_find(item, "partitionid");
+    must((node != NULL) == (row->partition[0] != '\0'));
+    must(!node || weir_str_equal(node->text, text(row->partition)));
 }
 
 START_TEST(random_bodies_are_json_that_says_what_was_meant)
@@ -261,6 +301,7 @@ START_TEST(random_bodies_are_json_that_says_what_was_meant)
         for (size_t i = 0; i < count; i++) {
             make_row(&rng, (enum weir_bulk_message)_i, &rows[i]);
             targets[i] = target(rows[i].id, rows[i].key, rows[i].members);
+            targets[i].partition = text(rows[i].partition);
         }
         char *body = body_of((enum weir_bulk_message)_i, targets, count);
         struct weir_json *json;
@@ -280,6 +321,7 @@ int main(void)
 {
     struct suite s = suite_new("protocol_bulk");
     suite_add(&s, bodies_are_as_the_service_wants_them);
+    suite_add(&s, a_partition_is_a_member_in_every_message);
     suite_add(&s, paths_name_set_message_and_tag);
     suite_add(&s, an_address_has_a_bound);
     suite_add(&s, rows_that_are_not_named_rightly_are_refused);

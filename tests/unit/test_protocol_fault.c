@@ -136,9 +136,86 @@ START_TEST(code_and_message_are_bounded)
     struct weir_fault fault = read_fault(weir_buf_text(&buf));
     ck_assert(fault.found);
     ck_assert_uint_eq(strlen(fault.code), WEIR_FAULT_CODE_MAX - 2);
-    ck_assert_uint_eq(strlen(fault.message), WEIR_FAULT_MESSAGE_MAX - 1);
+    ck_assert_uint_lt(strlen(fault.message), WEIR_FAULT_MESSAGE_MAX);
+    ck_assert_uint_gt(strlen(fault.message), WEIR_FAULT_MESSAGE_MAX - 4);
     weir_fault_release(&fault);
     weir_buf_release(&buf);
+}
+END_TEST
+
+/* A fault whose message is one text again and again, `before` bytes at least, and then `end`. */
+static struct weir_fault read_long(size_t before, const char *character, const char *end)
+{
+    struct weir_buf buf;
+    weir_buf_init(&buf, 1024 * 1024);
+    weir_buf_add_text(&buf, "{\"error\":{\"code\":\"0x80044150\",\"message\":\"");
+    size_t start = buf.len;
+    while (buf.len - start < before)
+        weir_buf_add_text(&buf, character);
+    weir_buf_printf(&buf, "%s\"}}", end);
+    struct weir_fault fault = read_fault(weir_buf_text(&buf));
+    ck_assert(fault.found);
+    weir_buf_release(&buf);
+    return fault;
+}
+
+START_TEST(the_end_of_a_long_message_decides_as_that_of_a_short_one)
+{
+    static const size_t befores[] = { 0, 700, 1000, 1020, 1100, 5000, 100000 };
+    static const char *const characters[] = { "x", "\xc3\xab", "\xe2\x82\xac", "\xf0\x9f\x92\xa7",
+                                              "Sql Number: 2627 " };
+    static const struct {
+        const char *end;
+        enum weir_class class_;
+    } ends[] = {
+        { " Sql Number: 1205", WEIR_CLASS_RACE },
+        { " Sql Number: -2", WEIR_CLASS_TOO_BIG },
+        { " Sql Number: 2627", WEIR_CLASS_BAD_ROWS },
+        { " Sql Number: 1205 - and two hundred bytes more: ..................................."
+          "...........................................................................",
+          WEIR_CLASS_RACE },
+    };
+    for (size_t i = 0; i < COUNT(befores) * COUNT(characters) * COUNT(ends); i++) {
+        size_t before = befores[i % COUNT(befores)];
+        const char *character = characters[i / COUNT(befores) % COUNT(characters)];
+        size_t end = i / COUNT(befores) / COUNT(characters);
+        struct weir_fault fault = read_long(before, character, ends[end].end);
+        struct weir_http_answer http = { .status = 400, .sent = true };
+        struct weir_answer answer;
+        weir_fault_tell(&fault, &http);
+        weir_answer_read(&http, WEIR_US_PER_S, &answer);
+        ck_assert_msg(answer.verdict.class_ == ends[end].class_, "%zu bytes of \"%s\", \"%s\"",
+                      before, character, ends[end].end);
+        weir_fault_release(&fault);
+    }
+}
+END_TEST
+
+START_TEST(a_long_message_keeps_whole_characters_of_both_ends)
+{
+    static const char *const characters[] = { "x", "\xc3\xab", "\xe2\x82\xac", "\xf0\x9f\x92\xa7" };
+    for (size_t i = 0; i < COUNT(characters); i++) {
+        size_t width = strlen(characters[i]);
+        for (size_t before = 1000; before < 1040; before++) {
+            struct weir_fault fault = read_long(before, characters[i], "!");
+            size_t len = strlen(fault.message);
+            size_t whole = (before + width - 1) / width * width + 1;
+            const char *gap = strstr(fault.message, " \xe2\x80\xa6 ");
+            must(len < WEIR_FAULT_MESSAGE_MAX && fault.message[len - 1] == '!');
+            must((gap != NULL) == (whole >= WEIR_FAULT_MESSAGE_MAX));
+            size_t head = gap ? (size_t)(gap - fault.message) : len - 1;
+            size_t tail = gap ? len - 1 - head - 5 : 0;
+            must(head % width == 0 && tail % width == 0);
+            must(!gap ||
+                 (tail <= WEIR_FAULT_TAIL_BYTES - 1 && tail > WEIR_FAULT_TAIL_BYTES - 1 - width &&
+                  len + 2 * width > WEIR_FAULT_MESSAGE_MAX - 1));
+            for (size_t at = 0; at < head; at += width)
+                must(memcmp(fault.message + at, characters[i], width) == 0);
+            for (size_t at = len - 1 - tail; at < len - 1; at += width)
+                must(memcmp(fault.message + at, characters[i], width) == 0);
+            weir_fault_release(&fault);
+        }
+    }
 }
 END_TEST
 
@@ -212,13 +289,37 @@ START_TEST(a_list_that_is_not_understood_whole_is_not_used)
         "\"[{\\\"RequestIndex\\\":1}\"",
         "\"[{\\\"RequestIndex\\\":1}],\"",
         "[{\"RequestIndex\":1}]," DETAILS "[{\"RequestIndex\":2}]", /* told twice */
+        "[{\"RequestIndex\":1},{\"RequestIndex\":0},{\"RequestIndex\":1}]",
     };
     for (size_t i = 0; i < COUNT(values); i++) {
         struct weir_fault fault = read_details(values[i]);
         ck_assert_msg(fault.details == WEIR_FAULT_DETAILS_BAD, "%s", values[i]);
         ck_assert_str_eq(fault.code, "0x80040216");
+        ck_assert(!fault.rows && !fault.row_count);
         weir_fault_release(&fault);
     }
+}
+END_TEST
+
+START_TEST(a_list_that_names_rows_which_were_not_sent_is_not_used)
+{
+    for (size_t sent = 0; sent < 12; sent++) {
+        struct weir_fault fault =
+            read_details("[{\"RequestIndex\":3},{\"RequestIndex\":9},{\"RequestIndex\":0}]");
+        weir_fault_bind(&fault, sent);
+        bool good = sent > 9;
+        ck_assert_int_eq(fault.details, good ? WEIR_FAULT_DETAILS_ROWS : WEIR_FAULT_DETAILS_BAD);
+        ck_assert_uint_eq(fault.row_count, good ? 3 : 0);
+        ck_assert((fault.rows != NULL) == good);
+        ck_assert_str_eq(fault.code, "0x80040216");
+        weir_fault_bind(&fault, 5);
+        ck_assert_int_eq(fault.details, WEIR_FAULT_DETAILS_BAD);
+        weir_fault_release(&fault);
+    }
+    struct weir_fault silent = read_fault("{\"error\":{\"code\":\"c\",\"message\":\"m\"}}");
+    weir_fault_bind(&silent, 0);
+    ck_assert_int_eq(silent.details, WEIR_FAULT_DETAILS_NONE);
+    weir_fault_release(&silent);
 }
 END_TEST
 
@@ -367,8 +468,11 @@ int main(void)
     suite_add(&s, a_body_that_is_cut_anywhere_says_nothing);
     suite_add(&s, what_is_no_fault_is_none);
     suite_add(&s, code_and_message_are_bounded);
+    suite_add(&s, the_end_of_a_long_message_decides_as_that_of_a_short_one);
+    suite_add(&s, a_long_message_keeps_whole_characters_of_both_ends);
     suite_add(&s, rows_that_failed_are_listed_as_a_text_or_as_a_list);
     suite_add(&s, a_list_that_is_not_understood_whole_is_not_used);
+    suite_add(&s, a_list_that_names_rows_which_were_not_sent_is_not_used);
     suite_add(&s, the_annotation_is_known_by_its_end);
     suite_add(&s, rows_have_a_bound);
     suite_add(&s, an_annotation_may_say_how_long_to_wait);

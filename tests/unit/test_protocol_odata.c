@@ -98,6 +98,7 @@ START_TEST(encoding_leaves_only_what_an_address_may_hold)
         ck_assert_int_eq(c, i);
     }
     ck_assert_uint_eq(at, buf.len);
+    ck_assert_uint_eq(weir_odata_encoded_bytes(weir_str(all, sizeof(all))), buf.len);
     weir_buf_release(&buf);
 }
 END_TEST
@@ -190,6 +191,25 @@ START_TEST(what_cannot_stand_in_a_key_is_named)
 }
 END_TEST
 
+START_TEST(a_literal_is_made_of_letters_digits_and_three_signs)
+{
+    for (int c = 1; c < 256; c++) {
+        char value[] = { '1', (char)c, '2', '\0' };
+        struct weir_key_part part = { WEIR_KEY_PART_LITERAL, text("no"), text(value) };
+        bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                    strchr("._-", c);
+        const char *written = predicate(&part, 1);
+        ck_assert_msg((written[0] == 'n') == good, "%s", written);
+        if (good)
+            ck_assert_str_eq(written + 3, value);
+    }
+    struct weir_key_part injected = { WEIR_KEY_PART_LITERAL, text("no"), text("5,other='x'") };
+    ck_assert_str_eq(predicate(&injected, 1),
+                     "! the value \"5,other='x'\" of the key \"no\" is no number, date or id: only "
+                     "letters, digits and . _ - make one");
+}
+END_TEST
+
 START_TEST(links_are_followed_to_the_same_origin_only)
 {
     static const struct {
@@ -223,6 +243,12 @@ START_TEST(links_are_followed_to_the_same_origin_only)
         { "https://a", "https://a?x", NULL },
         { "https://a", "https://a:/x", NULL },
         { "https://a", "https://a:x/x", NULL },
+        { "https://a", "https://a:+443/x", NULL },
+        { "https://a", "https://a:-443/x", NULL },
+        { "https://a", "https://a:443x/x", NULL },
+        { "https://a", "https://a:0443/x", "/x" },
+        { "https://a:65536", "https://a:65536/x", NULL },
+        { "https://a:99999999999999999999", "https://a:99999999999999999999/x", NULL },
         { "https://a", "https://a\\@b/x", NULL },
         { "https://a", "https://a/x#y", NULL },
         { "https://a", "https://a/x y", NULL },
@@ -258,6 +284,7 @@ int main(void)
     suite_add(&s, queries_begin_with_a_question_mark_once);
     suite_add(&s, keys_are_written_as_predicates);
     suite_add(&s, what_cannot_stand_in_a_key_is_named);
+    suite_add(&s, a_literal_is_made_of_letters_digits_and_three_signs);
     suite_add(&s, links_are_followed_to_the_same_origin_only);
     return suite_run(&s);
 }

@@ -8,6 +8,7 @@
 #include "protocol/batch.h"
 #include "protocol/bulk.h"
 #include "protocol/item_answer.h"
+#include "protocol/readback.h"
 #include "support/gathered.h"
 #include "support/web_api.h"
 
@@ -161,8 +162,10 @@ START_TEST(elastic_rows_are_deleted_and_failures_are_told_row_by_row)
     struct weir_guid ids[ROWS];
     struct weir_request_options options = { .error_details = true };
     struct web web = web_new(NULL);
-    make_rows(rows, "partitionid", "p", false);
+    make_rows(rows, "name", "p", false);
     take_targets(rows, targets);
+    for (int i = 0; i < ROWS; i++)
+        targets[i].partition = text(i % 2 ? "odd" : "even");
     ck_assert_int_eq(send_bulk(&web, WEIR_BULK_CREATE, readings(), &options, targets, ROWS), 200);
     ck_assert_int_eq(weir_answer_ids(answer_body(&web), ROWS, ids, NULL), WEIR_OK);
     ck_assert_int_eq(send_bulk(&web, WEIR_BULK_DELETE, readings(), &options, targets, ROWS / 2),
@@ -247,10 +250,10 @@ static struct weir_batch_part part_of(const struct plan *plan)
 {
     if (plan->kind == WEIR_REQUEST_READ)
         return (struct weir_batch_part){ .kind = plan->kind, .path = text(plan->text) };
-    return (
-        struct weir_batch_part){ .kind = plan->kind,
-                                 .table = accounts(),
-                                 .target = { .id = text(plan->id), .members = text(plan->text) } };
+    const char *members = plan->kind == WEIR_REQUEST_DELETE ? "" : plan->text;
+    return (struct weir_batch_part){ .kind = plan->kind,
+                                     .table = accounts(),
+                                     .target = { .id = text(plan->id), .members = text(members) } };
 }
 
 /* What the service must answer, and what holds afterwards. */
@@ -290,7 +293,8 @@ static char *outer_type(const struct web *web)
     return type;
 }
 
-static void send_plans(struct web *web, const struct plan *plans, size_t count, bool go_on)
+static void send_parts(struct web *web, const struct weir_batch_part *parts, size_t count,
+                       bool go_on)
 {
     struct weir_request_options options = { .continue_on_error = go_on, .tag = "t" };
     struct weir_batch_request batch;
@@ -299,8 +303,7 @@ static void send_plans(struct web *web, const struct plan *plans, size_t count, 
     must(weir_batch_request_init(&batch, text("batch_0f8fad5b"), &options, BYTES_MAX, NULL) ==
          WEIR_OK);
     for (size_t i = 0; i < count; i++) {
-        struct weir_batch_part part = part_of(&plans[i]);
-        if (weir_batch_request_add(&batch, &part, &err) != WEIR_OK)
+        if (weir_batch_request_add(&batch, &parts[i], &err) != WEIR_OK)
             ck_abort_msg("%s", err.message);
     }
     must(weir_batch_request_finish(&batch, NULL) == WEIR_OK);
@@ -308,6 +311,14 @@ static void send_plans(struct web *web, const struct plan *plans, size_t count, 
     send_gathered(web, WEIR_BATCH_PATH, &batch.body, &lines);
     weir_request_lines_release(&lines);
     weir_batch_request_release(&batch);
+}
+
+static void send_plans(struct web *web, const struct plan *plans, size_t count, bool go_on)
+{
+    struct weir_batch_part parts[PARTS];
+    for (size_t i = 0; i < count; i++)
+        parts[i] = part_of(&plans[i]);
+    send_parts(web, parts, count, go_on);
 }
 
 static void check_part(const struct model *model, const struct plan *plan,
@@ -367,6 +378,130 @@ START_TEST(random_batches_do_what_the_model_says)
 }
 END_TEST
 
+/* ---- partitions ---- */
+
+#define ONE_ID "00000000-0000-4000-8000-000000000001"
+
+static const char *const partitions[] = { "", "p", "q", "O'Brien ''", "Zo\xc3\xab (1), a=b" };
+
+#define PARTITIONS COUNT(partitions)
+
+/* One part for the row of the one id in a partition; the status of its answer. */
+static int do_one(struct web *web, enum weir_request_kind kind, size_t partition,
+                  const char *members)
+{
+    struct weir_batch_part part = { .kind = kind,
+                                    .table = readings(),
+                                    .target = { .id = text(ONE_ID),
+                                                .members = text(members),
+                                                .partition = text(partitions[partition]) } };
+    struct weir_batch_answer answer;
+    send_parts(web, &part, 1, true);
+    must(weir_batch_answer_read(answer_body(web), outer_type(web), 1, &answer, NULL) == WEIR_OK);
+    int status = answer.parts[0].status;
+    weir_batch_answer_release(&answer);
+    return status;
+}
+
+/* Read the row back; the status, and with 200 what the answer says. */
+static int read_back(struct web *web, size_t partition, struct weir_readback *ret)
+{
+    struct weir_target target = { .id = text(ONE_ID), .partition = text(partitions[partition]) };
+    struct weir_batch_answer answer;
+    struct weir_buf path;
+    weir_buf_init(&path, 1000);
+    must(weir_readback_path(readings(), &target, &path, NULL) == WEIR_OK);
+    struct weir_batch_part part = { .kind = WEIR_REQUEST_READ,
+                                    .path = weir_str(path.ptr, path.len) };
+    send_parts(web, &part, 1, true);
+    must(weir_batch_answer_read(answer_body(web), outer_type(web), 1, &answer, NULL) == WEIR_OK);
+    int status = answer.parts[0].status;
+    if (status == 200)
+        must(weir_readback_read(answer.parts[0].body, readings(), ret, NULL) == WEIR_OK);
+    weir_batch_answer_release(&answer);
+    weir_buf_release(&path);
+    return status;
+}
+
+/* Exactly the rows of `there` are: asked one by one, and counted. */
+static void check_there(struct web *web, const bool *there)
+{
+    char count[16];
+    size_t rows = 0;
+    struct weir_guid id;
+    must(weir_guid_parse(text(ONE_ID), &id));
+    for (size_t i = 0; i < PARTITIONS; i++) {
+        struct weir_readback row = { .created_us = 0 };
+        int status = read_back(web, i, &row);
+        if (status != (there[i] ? 200 : 404))
+            ck_abort_msg("%d for \"%s\"", status, partitions[i]);
+        must(!there[i] || (weir_guid_equal(&row.id, &id) && row.created_known &&
+                           row.created_us == WEB_WALL_US / WEIR_US_PER_S * WEIR_US_PER_S));
+        rows += there[i];
+    }
+    snprintf(count, sizeof(count), "%zu", rows);
+    must_have(web, "sensorreadings/$count", count);
+}
+
+/* One id in several partitions is several rows, whichever way they are written and deleted. */
+START_TEST(rows_of_one_id_in_different_partitions_are_different_rows)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, 24, (uint64_t)_i);
+    struct web web = web_new(NULL);
+    struct weir_request_options options = { 0 };
+    bool there[PARTITIONS] = { false };
+    for (int run = 0; run < 120; run++) {
+        size_t at = (size_t)weir_rng_below(&rng, PARTITIONS);
+        struct weir_target target = { .id = text(ONE_ID), .partition = text(partitions[at]) };
+        const char *name = "\"name\":\"n\"";
+        bool found = there[at];
+        int status, wanted = 204;
+        switch (weir_rng_below(&rng, 8)) {
+        case 0:
+            status = do_one(&web, WEIR_REQUEST_CREATE, at, name);
+            there[at] = true;
+            break;
+        case 1:
+            status = do_one(&web, WEIR_REQUEST_UPDATE, at, name);
+            wanted = found ? 204 : 404;
+            break;
+        case 2:
+            status = do_one(&web, WEIR_REQUEST_UPSERT, at, name);
+            there[at] = true;
+            break;
+        case 3:
+            status = do_one(&web, WEIR_REQUEST_DELETE, at, "");
+            wanted = found ? 204 : 404;
+            there[at] = false;
+            break;
+        case 4:
+            status = send_bulk(&web, WEIR_BULK_CREATE, readings(), &options, &target, 1);
+            wanted = 200;
+            there[at] = true;
+            break;
+        case 5:
+            status = send_bulk(&web, WEIR_BULK_UPDATE, readings(), &options, &target, 1);
+            wanted = found ? 204 : 404;
+            break;
+        case 6:
+            status = send_bulk(&web, WEIR_BULK_UPSERT, readings(), &options, &target, 1);
+            there[at] = true;
+            break;
+        default:
+            status = send_bulk(&web, WEIR_BULK_DELETE, readings(), &options, &target, 1);
+            wanted = found ? 204 : 404;
+            there[at] = false;
+        }
+        if (status != wanted)
+            ck_abort_msg("run %d, \"%s\": %d, not %d: %s", run, partitions[at], status, wanted,
+                         web_body(&web));
+        check_there(&web, there);
+    }
+    web_free(&web);
+}
+END_TEST
+
 START_TEST(who_am_i_is_understood)
 {
     struct web web = web_new(NULL);
@@ -406,6 +541,8 @@ int main(void)
     suite_add(&s, keys_with_everything_in_them_find_their_row);
     suite_add_loop(&s, "random_batches_do_what_the_model_says",
                    random_batches_do_what_the_model_says, 8);
+    suite_add_loop(&s, "rows_of_one_id_in_different_partitions_are_different_rows",
+                   rows_of_one_id_in_different_partitions_are_different_rows, 4);
     suite_add(&s, who_am_i_is_understood);
     suite_add(&s, refusals_of_both_shapes_are_understood);
     return suite_run(&s);

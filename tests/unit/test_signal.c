@@ -219,18 +219,26 @@ START_TEST(without_a_deciding_code_the_status_decides)
         { 100, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_UNKNOWN },
         { 302, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_UNKNOWN },
         { 399, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_UNKNOWN },
-        { 400, NULL, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
+        { 400, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
+        { 400, "", WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
         { 400, "0x0", WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
         { 401, NULL, WEIR_CLASS_BAD_CREDENTIALS, WEIR_OUTCOME_NOT_EXECUTED },
         { 403, "0x8004ffff", WEIR_CLASS_PRIVILEGE, WEIR_OUTCOME_NOT_EXECUTED },
         { 404, "0x8004ffff", WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
         { 408, NULL, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN },
-        { 412, NULL, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
+        { 404, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
+        { 412, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
+        { 412, "0x8004ffff", WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
         { 413, NULL, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+        { 414, NULL, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+        { 421, NULL, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED },
+        { 425, NULL, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED },
+        { 431, NULL, WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_NOT_EXECUTED },
+        { 449, NULL, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_NOT_EXECUTED },
         { 429, NULL, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
         { 429, "0x8004ffff", WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
         { 429, "0x0", WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED },
-        { 499, NULL, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
+        { 499, NULL, WEIR_CLASS_OTHER, WEIR_OUTCOME_NOT_EXECUTED },
         { 500, NULL, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN },
         { 500, "0x80040216", WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN },
         { 400, "0x80040216", WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED },
@@ -250,6 +258,20 @@ START_TEST(without_a_deciding_code_the_status_decides)
         ck_assert_int_eq(verdict.throttle, throttle ? WEIR_THROTTLE_OTHER : WEIR_THROTTLE_NONE);
         ck_assert_int_eq(verdict.retry_after_us, -1);
         ck_assert(verdict.retry_after_fallback == throttle);
+    }
+}
+END_TEST
+
+START_TEST(what_may_have_been_executed_in_part_is_not_called_unexecuted)
+{
+    static const int statuses[] = { 400, 404, 412, 413, 429 };
+    for (size_t i = 0; i < COUNT(statuses); i++) {
+        struct weir_http_answer http = { .status = statuses[i], .sent = true, .error_code = "0x0" };
+        ck_assert_int_eq(read_answer(&http).verdict.outcome, WEIR_OUTCOME_NOT_EXECUTED);
+        enum weir_class class_ = read_answer(&http).verdict.class_;
+        http.partial = true;
+        ck_assert_int_eq(read_answer(&http).verdict.outcome, WEIR_OUTCOME_UNKNOWN);
+        ck_assert_int_eq(read_answer(&http).verdict.class_, class_);
     }
 }
 END_TEST
@@ -436,6 +458,7 @@ int main(void)
     suite_add(&s, a_code_that_decides_nothing_leaves_the_class_alone);
     suite_add(&s, a_throttle_text_inside_a_plugin_fault_is_a_row_error);
     suite_add(&s, without_a_deciding_code_the_status_decides);
+    suite_add(&s, what_may_have_been_executed_in_part_is_not_called_unexecuted);
     suite_add(&s, silence_is_transient_and_known_only_if_nothing_was_sent);
     suite_add(&s, the_code_of_an_incomplete_answer_decides_nothing);
     suite_add(&s, an_unavailable_service_keeps_its_retry_after_and_its_unknown_outcome);

@@ -73,7 +73,7 @@ static const struct field fields[] = {
     { "status", BIT(SERVER_ERROR), FIELD_STATUS, AT(effect.status), 500, 599 },
     { "status", BIT(PARTIAL_FAILURE), FIELD_STATUS, AT(effect.status), 400, 599 },
     { "code", BIT(THROTTLE) | BIT(PARTIAL_FAILURE) | BIT(PLUGIN_ERROR), FIELD_CODE, 0, 0, 0 },
-    { "retry_after", BIT(THROTTLE), FIELD_RETRY_AFTER, 0, 0, SECONDS_MAX },
+    { "retry_after", BIT(THROTTLE) | BIT(SERVER_ERROR), FIELD_RETRY_AFTER, 0, 0, SECONDS_MAX },
     { "where", BIT(THROTTLE), FIELD_WHERE, 0, 0, 0 },
     { "index", BIT(THROTTLE), FIELD_INDEX, AT(effect.index), 0, SIM_FAULT_ROWS_MAX - 1 },
     { "column", BIT(BAD_ROW), FIELD_TEXT, AT(effect.column), 0, 0 },
@@ -399,6 +399,8 @@ static void set_defaults(struct sim_fault *fault)
     effect->byte = UINT64_MAX;
     effect->stall_us = default_seconds(effect->kind) * WEIR_US_PER_S;
     effect->status = effect->kind == SIM_FAULT_PARTIAL_FAILURE ? 409 : 500;
+    effect->retry =
+        effect->kind == SIM_FAULT_THROTTLE ? SIM_FAULT_RETRY_SECONDS : SIM_FAULT_RETRY_MISSING;
     effect->retry_after_us = 5 * WEIR_US_PER_S;
     effect->row_count = 1;
     snprintf(effect->code, sizeof(effect->code), "%s", code);

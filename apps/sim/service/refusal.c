@@ -178,7 +178,8 @@ void sim_refuse_login(const struct sim_fault_effect *effect, int64_t wall_us,
                                   "\"error_codes\":[7000215]}");
 }
 
-bool sim_refuse_execution(const struct sim_fault_effect *effect, struct sim_answer *answer)
+bool sim_refuse_execution(const struct sim_fault_effect *effect, int64_t wall_us,
+                          struct sim_answer *answer)
 {
     static const char sql[] = "Sql error: Generic SQL error. CRM ErrorCode: -2147204784 "
                               "Sql ErrorCode: -2146232060 Sql Number: ";
@@ -199,6 +200,7 @@ bool sim_refuse_execution(const struct sim_fault_effect *effect, struct sim_answ
         sim_answer_error(answer, 400, effect->code, "An unexpected error occurred from ISV code.");
         return true;
     case SIM_FAULT_SERVER_ERROR:
+        sim_refuse_retry_after(effect, wall_us, answer);
         sim_answer_error(answer, effect->status, "0x80040216", "An unexpected error occurred.");
         return true;
     case SIM_FAULT_HTML_ERROR:

@@ -264,7 +264,7 @@ static void arrive_login(struct sim_world *world, const struct sim_http_request 
         return;
     }
     hit(visit, sim_faults_decide(&world->faults, SIM_STAGE_INSIDE, &occasion));
-    if (visit->effect && sim_refuse_execution(visit->effect, &visit->answer))
+    if (visit->effect && sim_refuse_execution(visit->effect, wall_us, &visit->answer))
         return;
     if (!sim_tokens_answer(world->tokens, request, wall_us, &visit->answer))
         sim_refuse_page(&visit->answer, 404);
@@ -452,7 +452,7 @@ static void execute_hit(struct sim_world *world, const struct sim_visit *visit,
     const struct sim_fault_effect *effect = visit->effect;
     bool part = effect->kind == SIM_FAULT_THROTTLE && effect->where == SIM_FAULT_IN_PART;
     bool detail = effect->kind == SIM_FAULT_THROTTLE && effect->where == SIM_FAULT_IN_DETAIL;
-    if (sim_refuse_execution(effect, answer))
+    if (sim_refuse_execution(effect, call->wall_us, answer))
         return;
     if (effect->kind == SIM_FAULT_PARTIAL_FAILURE || detail) {
         sim_partial_execute(world, call, effect, answer);

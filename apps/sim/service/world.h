@@ -139,7 +139,8 @@ void sim_refuse_page(struct sim_answer *answer, int status);
 void sim_refuse_login(const struct sim_fault_effect *effect, int64_t wall_us,
                       struct sim_answer *answer);
 /* deadlock, tvp_race, plugin_error, server_error, html_error. False: it is none of them. */
-bool sim_refuse_execution(const struct sim_fault_effect *effect, struct sim_answer *answer);
+bool sim_refuse_execution(const struct sim_fault_effect *effect, int64_t wall_us,
+                          struct sim_answer *answer);
 
 /* In headers.c */
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments; see moment.h. */
-#include "auth/moment.h"
+#include "base/moment.h"
 
 #include <time.h>
+
+#include "base/clock.h"
 
 #define DATE_LEN 19 /* 2026-01-01T00:00:00 */
 
@@ -48,12 +50,16 @@ static bool parse_date(struct weir_str text, struct tm *ret)
     return true;
 }
 
-/* `.123`, which may be missing. False: a point without digits. */
-static bool skip_fraction(struct weir_str *rest)
+/* `.123`, which may be missing, taken off *rest. False: a point without digits. */
+static bool take_fraction(struct weir_str *rest, int64_t *ret_us)
 {
+    int64_t unit_us = WEIR_US_PER_S;
     size_t len = rest->len && rest->ptr[0] == '.';
-    while (len && len < rest->len && rest->ptr[len] >= '0' && rest->ptr[len] <= '9')
-        len++;
+    *ret_us = 0;
+    for (; len && len < rest->len && rest->ptr[len] >= '0' && rest->ptr[len] <= '9'; len++) {
+        unit_us /= 10; /* from the seventh digit on nothing is left of it */
+        *ret_us += (rest->ptr[len] - '0') * unit_us;
+    }
     *rest = weir_str(rest->ptr + len, rest->len - len);
     return len != 1;
 }
@@ -73,22 +79,39 @@ static bool parse_zone(struct weir_str zone, int *ret_s)
     return true;
 }
 
-bool weir_moment_parse(struct weir_str text, int64_t *ret_s)
+/* One of the forms with a date; `local_allowed`: without a T and a zone it is local time. */
+static bool parse(struct weir_str text, bool local_allowed, int64_t *ret_us)
 {
-    text = weir_str_trim(text);
-    if (text.len && text.ptr[0] >= '0' && text.ptr[0] <= '9' && weir_str_to_int64(text, ret_s))
-        return true;
     struct tm tm;
     int offset_s;
+    int64_t fraction_us;
     if (!parse_date(text, &tm))
         return false;
     struct weir_str rest = weir_str(text.ptr + DATE_LEN, text.len - DATE_LEN);
-    if (!skip_fraction(&rest) || !parse_zone(rest, &offset_s))
+    if (!take_fraction(&rest, &fraction_us) || !parse_zone(rest, &offset_s))
         return false;
     char between = text.ptr[10];
-    if (between != 'T' && between != 't' && between != ' ')
+    if (between != 'T' && between != 't' && (between != ' ' || !local_allowed))
         return false;
     bool local = between == ' ' && !rest.len;
-    *ret_s = (int64_t)(local ? mktime(&tm) : timegm(&tm)) - offset_s;
+    int64_t seconds = (int64_t)(local ? mktime(&tm) : timegm(&tm)) - offset_s;
+    *ret_us = seconds * WEIR_US_PER_S + fraction_us;
+    return true;
+}
+
+bool weir_moment_parse_iso(struct weir_str text, int64_t *ret_us)
+{
+    return parse(text, false, ret_us);
+}
+
+bool weir_moment_parse(struct weir_str text, int64_t *ret_s)
+{
+    int64_t us;
+    text = weir_str_trim(text);
+    if (text.len && text.ptr[0] >= '0' && text.ptr[0] <= '9' && weir_str_to_int64(text, ret_s))
+        return true;
+    if (!parse(text, true, &us))
+        return false;
+    *ret_s = us / WEIR_US_PER_S - (us % WEIR_US_PER_S < 0);
     return true;
 }

@@ -14,6 +14,7 @@
 #include "support/sim_process.h"
 #include "weir/weir.h"
 
+#define ACCOUNT       "{\"name\":\"a\"}"
 #define RIG_USERS_MAX 8
 
 struct rig {
@@ -72,6 +73,16 @@ static inline void rig_open(void)
     ck_assert_msg(status == WEIR_OK, "%s", rig.err.message);
 }
 
+/* A simulator without limits, and a client with that many of its users. */
+static inline void rig_start(size_t users)
+{
+    char count[8];
+    snprintf(count, sizeof(count), "%zu", users);
+    start("--users", count, "--no-limits", NULL);
+    rig_users(users);
+    rig_open();
+}
+
 static inline void rig_close(void)
 {
     weir_client_free(rig.client);
@@ -117,6 +128,65 @@ static inline long rig_count(const char *counter)
     }
     weir_json_free(json);
     return sum;
+}
+
+static inline int64_t now_us(void)
+{
+    return weir_clock_now_us();
+}
+
+/* Until the simulator has counted so many requests. */
+static inline void await_requests(long count)
+{
+    int64_t deadline_us = now_us() + WAIT_MS * WEIR_US_PER_MS;
+    while (rig_count("requests") < count)
+        ck_assert(now_us() < deadline_us);
+}
+
+/* Until so many are leased or wait for it. */
+static inline void await_inside(uint64_t count)
+{
+    struct weir_pool_stats stats = { 0 };
+    int64_t deadline_us = now_us() + WAIT_MS * WEIR_US_PER_MS;
+    while ((uint64_t)stats.active_leases + (uint64_t)stats.waiters < count) {
+        ck_assert(now_us() < deadline_us);
+        weir_pool_stats(weir_client_pool(rig.client), &stats);
+    }
+}
+
+/* Until the pool has heard of so many throttles. */
+static inline void await_throttles(uint64_t count)
+{
+    struct weir_pool_stats stats = { 0 };
+    int64_t deadline_us = now_us() + WAIT_MS * WEIR_US_PER_MS;
+    while ((uint64_t)stats.total_throttle_events < count) {
+        ck_assert(now_us() < deadline_us);
+        weir_pool_stats(weir_client_pool(rig.client), &stats);
+    }
+}
+
+/* Somebody who creates a row and may be called off. */
+struct called_off {
+    uint64_t tag;
+    enum weir_status status;
+    struct weir_error err;
+};
+
+static inline void *create_in_a_thread(void *ctx)
+{
+    struct called_off *it = ctx;
+    struct weir_request request = {
+        .method = "POST",
+        .path = "accounts",
+        .body = ACCOUNT,
+        .body_bytes = strlen(ACCOUNT),
+        .repeatable = true,
+        .cancel_tag = it->tag,
+    };
+    struct weir_response response;
+    it->status = weir_execute(rig.client, &request, &response, &it->err);
+    weir_response_release(&response);
+    return NULL;
 }
 
 #endif

@@ -40,6 +40,7 @@ FENCES = {
     r"sqlite3\.h": ("src/journal/",),
     r"json-c/.*|json\.h": ("src/base/json.c",),
     r"microhttpd\.h": ("apps/sim/http",),
+    r"zlib\.h": ("src/records/",),
     r"openssl/.*": ("src/auth/", "apps/sim/"),
     r"pthread\.h": ("src/pool/blocking.c", "src/client/", "src/bulk/", "src/journal/", "src/net/",
                     "apps/"),

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of one file after the other, decoded, in large pieces, and their hashes.
+ *
+ * The file at hand is read into a block of 4 MiB. Pieces are handed out as they come, unless a hash
+ * of that block was journaled: then the block is read whole and compared first, so that nothing of
+ * an input that has changed gets out. Hashes of finished blocks wait to be taken.
+ *
+ *     weir_input_open(file)  →  weir_input_read … until a piece is empty  →  the next file
+ *
+ * Calls block on the file; they belong into the reader's thread. One thread at a time.
+ */
+#ifndef WEIR_RECORDS_INPUT_H
+#define WEIR_RECORDS_INPUT_H
+
+#include "records/identity.h"
+
+struct weir_input;
+
+struct weir_input_options {
+    const char *const *paths; /* borrowed, like the strings; "-" is standard input */
+    uint32_t path_count;
+    int stdin_fd;
+    const struct weir_block *blocks; /* as journaled, ascending; borrowed; NULL: none */
+    size_t block_count;
+};
+
+/* Valid until the next call. */
+struct weir_piece {
+    struct weir_str bytes; /* empty: the file ends at `offset` */
+    uint64_t offset;       /* decoded, in the file */
+};
+
+struct weir_input *weir_input_new(const struct weir_input_options *options); /* never NULL */
+void weir_input_free(struct weir_input *input);
+
+/* Begin to read file number `file`; another one that was open is closed. */
+enum weir_status weir_input_open(struct weir_input *input, uint32_t file, struct weir_error *err);
+
+/*
+ * What comes before `offset` of the open file is not wanted. A plain file is entered at the block
+ * of that offset, so that the block can be compared; others are read and thrown away. Pieces may
+ * still begin before it, never behind it.
+ */
+enum weir_status weir_input_skip_to(struct weir_input *input, uint64_t offset,
+                                    struct weir_error *err);
+
+/* WEIR_E_INVALID: has changed, is damaged or cut; WEIR_E_IO: cannot be read. */
+enum weir_status weir_input_read(struct weir_input *input, struct weir_piece *ret,
+                                 struct weir_error *err);
+
+/* The oldest finished block that was not taken; false: none. */
+bool weir_input_take_block(struct weir_input *input, struct weir_block *ret);
+
+/* The block at hand as far as it was read; false: nothing of it was, or it is finished. */
+bool weir_input_partial_block(const struct weir_input *input, struct weir_block *ret);
+
+#endif

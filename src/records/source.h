@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One input file: plain or gzip, on disk or a stream. Gzip is recognised by its first bytes,
+ * whatever the name; a name that ends with ".gz" promises it. Calls block. One thread at a time.
+ */
+#ifndef WEIR_RECORDS_SOURCE_H
+#define WEIR_RECORDS_SOURCE_H
+
+#include "records/gzip.h"
+#include "records/identity.h"
+
+struct weir_source {
+    const char *name; /* borrowed; as people know it */
+    int fd;
+    bool fd_owned;
+    bool on_disk;
+    struct weir_gunzip *gunzip; /* NULL: plain */
+    char *raw;                  /* read ahead */
+    struct weir_str ahead;      /* the part of it that was not used */
+    bool raw_last;
+};
+
+/* "standard input" for "-", otherwise the path itself. */
+const char *weir_source_name(const char *path);
+
+/* Whether `path` is "-", or there and neither a file nor a directory: a pipe, for example. */
+bool weir_source_is_stream(const char *path);
+
+/*
+ * Open `path` (borrowed as long as the source lives), or take `stdin_fd` if it is "-", which stays
+ * open. A directory, what cannot be opened, and what is named .gz and is not, fails.
+ */
+enum weir_status weir_source_init(struct weir_source *source, const char *path, int stdin_fd,
+                                  struct weir_error *err);
+void weir_source_release(struct weir_source *source);
+
+/* Up to `len` decoded bytes, at least one; 0: the end. */
+enum weir_status weir_source_read(struct weir_source *source, char *to, size_t len, size_t *ret_len,
+                                  struct weir_error *err);
+
+/* Whether weir_source_seek() can be called: plain and on disk. */
+bool weir_source_can_seek(const struct weir_source *source);
+
+/* Go on reading at `offset`. */
+enum weir_status weir_source_seek(struct weir_source *source, uint64_t offset,
+                                  struct weir_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in the order of rows; see cursor.h. A handful is asked for behind the last one seen. */
+#include "journal/cursor.h"
+
+#include "journal/rows.h"
+
+#define HANDFUL_RECORDS 256
+#define HANDFUL_BYTES   ((size_t)1024 * 1024)
+
+#define RANGE_COLUMNS                                                                              \
+    "SELECT serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,connection,ids"     \
+    " FROM ranges INDEXED BY ranges_by_row"                                                        \
+    " WHERE pass=?1 AND first_row>=?2 AND (first_row>?2 OR serial>?3) AND serial<=?5"
+
+static const struct {
+    enum weir_record_kind kind;
+    const char *query;
+} orders[] = {
+    [WEIR_CURSOR_RANGES] = { WEIR_RECORD_RANGE,
+                             RANGE_COLUMNS " ORDER BY first_row, serial LIMIT ?6" },
+    [WEIR_CURSOR_RANGES_WITH_IDS] = { WEIR_RECORD_RANGE,
+                                      RANGE_COLUMNS " AND ids IS NOT NULL"
+                                                    " ORDER BY first_row, serial LIMIT ?6" },
+    [WEIR_CURSOR_REJECTS] = { WEIR_RECORD_REJECT,
+                              "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
+                              "service_code,attempts,column_name,class,message,request_id,"
+                              "connection,bytes FROM rejects INDEXED BY rejects_by_row"
+                              " WHERE row>=?2"
+                              " AND (row>?2 OR pass>?4 OR (pass=?4 AND serial>?3))"
+                              " AND serial<=?5 ORDER BY row, pass, serial LIMIT ?6" },
+    [WEIR_CURSOR_BLOCKS] = { WEIR_RECORD_BLOCK,
+                             "SELECT serial,crc,file,number,hash FROM blocks"
+                             " WHERE file=?1 AND number>=?2 AND (number>?2 OR serial>?3)"
+                             " AND serial<=?5 ORDER BY number LIMIT ?6" },
+};
+
+enum weir_status weir_cursor_init(struct weir_cursor *cursor, const struct weir_source *source,
+                                  enum weir_cursor_order order, uint64_t of, struct weir_error *err)
+{
+    *cursor = (struct weir_cursor){ .order = order, .of = of, .serial_max = source->serial_max };
+    enum weir_status status =
+        weir_sql_open(source->path, source->vfs, WEIR_SQL_READ, &cursor->db, err);
+    if (status == WEIR_OK)
+        status = weir_sql_prepare(cursor->db, orders[order].query, &cursor->statement, err);
+    if (status)
+        weir_cursor_release(cursor);
+    return status;
+}
+
+void weir_cursor_release(struct weir_cursor *cursor)
+{
+    weir_queue_release(&cursor->handful);
+    sqlite3_finalize(cursor->statement);
+    sqlite3_close(cursor->db);
+    *cursor = (struct weir_cursor){ 0 };
+}
+
+static void bind(struct weir_cursor *cursor)
+{
+    weir_sql_bind_u64(cursor->statement, 1, cursor->of);
+    weir_sql_bind_u64(cursor->statement, 2, cursor->after[0]);
+    weir_sql_bind_u64(cursor->statement, 3, cursor->after[2]);
+    weir_sql_bind_u64(cursor->statement, 4, cursor->after[1]);
+    weir_sql_bind_u64(cursor->statement, 5, cursor->serial_max);
+    weir_sql_bind_u64(cursor->statement, 6, HANDFUL_RECORDS);
+}
+
+static void keep(struct weir_cursor *cursor, struct weir_record *record)
+{
+    if (cursor->order == WEIR_CURSOR_RANGES)
+        record->range.ids.len = 0;
+    cursor->after[2] = record->serial;
+    if (record->kind == WEIR_RECORD_RANGE)
+        cursor->after[0] = record->range.first;
+    if (record->kind == WEIR_RECORD_BLOCK)
+        cursor->after[0] = record->block.number;
+    if (record->kind == WEIR_RECORD_REJECT) {
+        cursor->after[0] = record->reject.row;
+        cursor->after[1] = record->reject.pass;
+    }
+    weir_queue_add(&cursor->handful, record);
+}
+
+static enum weir_status fetch(struct weir_cursor *cursor, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    bool more = true;
+    weir_queue_release(&cursor->handful);
+    bind(cursor);
+    while (cursor->handful.bytes < HANDFUL_BYTES &&
+           (status = weir_sql_step(cursor->statement, &more, err)) == WEIR_OK && more) {
+        struct weir_record record;
+        status = weir_row_read(cursor->statement, orders[cursor->order].kind, &record, err);
+        if (status)
+            break;
+        keep(cursor, &record);
+    }
+    sqlite3_reset(cursor->statement);
+    cursor->next = cursor->handful.first;
+    cursor->ended = cursor->handful.count == 0;
+    return status;
+}
+
+enum weir_status weir_cursor_next(struct weir_cursor *cursor, const struct weir_record **ret,
+                                  struct weir_error *err)
+{
+    if (!cursor->next && !cursor->ended) {
+        enum weir_status status = fetch(cursor, err);
+        if (status)
+            return status;
+    }
+    *ret = cursor->next ? &cursor->next->record : NULL;
+    if (cursor->next)
+        cursor->next = cursor->next->next;
+    return WEIR_OK;
+}

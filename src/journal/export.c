@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that a job leaves; see export.h. */
+#include "journal/export.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "journal/outfile.h"
+#include "journal/rejects.h"
+#include "protocol/guid.h"
+
+#define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* five texts, six bytes for each at worst */
+
+/* What is being written, and from where. */
+struct export
+{
+    struct weir_journal *journal;
+    struct weir_source source;
+    struct weir_outfile file;
+    struct weir_buf line;
+    uint64_t row; /* the last that was written, plus one */
+};
+
+typedef enum weir_status fill_fn(struct export *export, struct weir_error *err);
+
+/* Fill a file and put it into its place, or leave the old one. */
+static enum weir_status write_file(struct weir_journal *journal, enum weir_export what,
+                                   const char *name, fill_fn *fill, struct weir_error *err)
+{
+    struct export export = { .journal = journal, .source = weir_journal_source_now(journal) };
+    enum weir_point point = (enum weir_point)(WEIR_POINT_REJECTS_BEFORE_RENAME + 2 * (int)what);
+    enum weir_status status = weir_outfile_init(&export.file, weir_journal_directory(journal), name,
+                                                weir_journal_hooks(journal), err);
+    if (status)
+        return status;
+    weir_buf_init(&export.line, LINE_BYTES_MAX);
+    status = fill(&export, err);
+    if (status == WEIR_OK)
+        status = weir_outfile_commit(&export.file, point, (enum weir_point)(point + 1), err);
+    weir_buf_release(&export.line);
+    weir_outfile_release(&export.file);
+    return status;
+}
+
+/* --- rejects ---------------------------------------------------------------------------------- */
+
+typedef void reject_fn(struct export *export, const struct weir_reject *reject);
+
+static enum weir_status each_reject(struct export *export, reject_fn *fn, struct weir_error *err)
+{
+    struct weir_rejects rejects;
+    const struct weir_reject *reject;
+    enum weir_status status = weir_rejects_init(&rejects, &export->source, err);
+    if (status)
+        return status;
+    while ((status = weir_rejects_next(&rejects, &reject, err)) == WEIR_OK && reject)
+        fn(export, reject);
+    weir_rejects_release(&rejects);
+    return status;
+}
+
+/* The last line of a file may have had no end; here another may follow. */
+static void end_line(struct weir_outfile *file)
+{
+    if (file->last != '\n' && file->last != '\r')
+        weir_outfile_add(file, weir_str_from("\n"));
+}
+
+static void write_row(struct export *export, const struct weir_reject *reject)
+{
+    if (reject->superseded || reject->row + 1 == export->row)
+        return; /* a row may be rejected in two passes, and is fed in again once */
+    export->row = reject->row + 1;
+    end_line(&export->file);
+    weir_outfile_add(&export->file, reject->bytes);
+}
+
+static enum weir_status fill_rejects(struct export *export, struct weir_error *err)
+{
+    weir_outfile_add(&export->file, weir_journal_facts(export->journal)->header);
+    return each_reject(export, write_row, err);
+}
+
+enum weir_status weir_export_rejects(struct weir_journal *journal, struct weir_error *err)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "rejects.%s", weir_journal_facts(journal)->suffix);
+    return write_file(journal, WEIR_EXPORT_REJECTS, name, fill_rejects, err);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static void add_text(struct weir_buf *line, const char *key, struct weir_str text)
+{
+    weir_buf_printf(line, ",\"%s\":", key);
+    if (text.len > 0)
+        weir_buf_add_json_string(line, text);
+    else
+        weir_buf_add_text(line, "null");
+}
+
+static void add_code(struct weir_buf *line, uint32_t code)
+{
+    if (code)
+        weir_buf_printf(line, ",\"service_code\":\"0x%08x\"", code);
+    else
+        weir_buf_add_text(line, ",\"service_code\":null");
+}
+
+static void write_error(struct export *export, const struct weir_reject *reject)
+{
+    struct weir_buf *line = &export->line;
+    weir_buf_reset(line);
+    weir_buf_printf(line, "{\"row\":%llu,\"byte_offset\":%llu", (unsigned long long)reject->row,
+                    (unsigned long long)reject->offset);
+    add_text(line, "column", reject->column);
+    add_text(line, "class", reject->class_name);
+    weir_buf_printf(line, ",\"http_status\":%d", reject->http_status);
+    add_code(line, reject->service_code);
+    add_text(line, "message", reject->message);
+    add_text(line, "request_id", reject->request_id);
+    add_text(line, "connection", reject->connection);
+    weir_buf_printf(line, ",\"attempts\":%u,\"superseded\":%s}\n", reject->attempts,
+                    reject->superseded ? "true" : "false");
+    weir_outfile_add(&export->file, weir_str(weir_buf_text(line), line->len));
+}
+
+static enum weir_status fill_errors(struct export *export, struct weir_error *err)
+{
+    return each_reject(export, write_error, err);
+}
+
+enum weir_status weir_export_errors(struct weir_journal *journal, struct weir_error *err)
+{
+    return write_file(journal, WEIR_EXPORT_ERRORS, "errors.jsonl", fill_errors, err);
+}
+
+/* --- ids -------------------------------------------------------------------------------------- */
+
+static void write_id(struct export *export, uint64_t row, const char *bytes)
+{
+    struct weir_guid guid;
+    char id[WEIR_GUID_TEXT], line[64];
+    memcpy(guid.bytes, bytes, sizeof(guid.bytes));
+    int len = snprintf(line, sizeof(line), "%llu,%s\n", (unsigned long long)row,
+                       weir_guid_print(&guid, id));
+    weir_outfile_add(&export->file, weir_str(line, (size_t)len));
+}
+
+/* Rows before *next have their ids already. */
+static void write_range(struct export *export, const struct weir_range *range, uint64_t *next)
+{
+    uint64_t row = range->first > *next ? range->first : *next;
+    for (; row <= range->last; row++)
+        write_id(export, row, range->ids.ptr + 16 * (row - range->first));
+    if (range->last >= *next)
+        *next = range->last + 1;
+}
+
+static enum weir_status fill_ids(struct export *export, struct weir_error *err)
+{
+    struct weir_cursor cursor;
+    const struct weir_record *record;
+    uint64_t next = 0;
+    weir_outfile_add(&export->file, weir_str_from("row,id\n"));
+    enum weir_status status =
+        weir_cursor_init(&cursor, &export->source, WEIR_CURSOR_RANGES_WITH_IDS, 0, err);
+    if (status)
+        return status;
+    while ((status = weir_cursor_next(&cursor, &record, err)) == WEIR_OK && record)
+        write_range(export, &record->range, &next);
+    weir_cursor_release(&cursor);
+    return status;
+}
+
+enum weir_status weir_export_ids(struct weir_journal *journal, struct weir_error *err)
+{
+    return write_file(journal, WEIR_EXPORT_IDS, "ids.csv", fill_ids, err);
+}
+
+/* --- summary, and all ------------------------------------------------------------------------- */
+
+enum weir_status weir_export_summary(struct weir_journal *journal, struct weir_str text,
+                                     struct weir_error *err)
+{
+    struct weir_outfile file;
+    enum weir_status status = weir_outfile_init(&file, weir_journal_directory(journal),
+                                                "summary.json", weir_journal_hooks(journal), err);
+    if (status)
+        return status;
+    weir_outfile_add(&file, text);
+    end_line(&file);
+    status = weir_outfile_commit(&file, WEIR_POINT_SUMMARY_BEFORE_RENAME,
+                                 WEIR_POINT_SUMMARY_AFTER_RENAME, err);
+    weir_outfile_release(&file);
+    return status;
+}
+
+enum weir_status weir_export_all(struct weir_journal *journal, struct weir_error *err)
+{
+    enum weir_status first = weir_export_rejects(journal, err);
+    enum weir_status status = weir_export_errors(journal, first ? NULL : err);
+    first = first ? first : status;
+    status = weir_export_ids(journal, first ? NULL : err);
+    return first ? first : status;
+}

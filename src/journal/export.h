@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that a job leaves for people and programs, made from the journal at every orderly exit.
+ * Each is replaced whole: an older one stays until the new one is complete. Memory does not grow
+ * with the number of rows.
+ *
+ *     rejects.<suffix>  the header, then the original bytes of rejected rows, in order: an input
+ *                       file again; superseded rows are left out
+ *     errors.jsonl      why, one line for each rejection
+ *     ids.csv           row,id of the rows whose ids were journaled, ascending
+ *     summary.json      whatever the caller says
+ *
+ * After weir_journal_finish(), or while the job runs (then: what is durable by now). Loop thread.
+ * WEIR_E_IO: a file could not be written; WEIR_E_INVALID: the journal is damaged.
+ */
+#ifndef WEIR_JOURNAL_EXPORT_H
+#define WEIR_JOURNAL_EXPORT_H
+
+#include "journal/journal.h"
+
+enum weir_export {
+    WEIR_EXPORT_REJECTS = 0,
+    WEIR_EXPORT_ERRORS,
+    WEIR_EXPORT_IDS,
+    WEIR_EXPORT_SUMMARY,
+};
+
+enum weir_status weir_export_rejects(struct weir_journal *journal, struct weir_error *err);
+enum weir_status weir_export_errors(struct weir_journal *journal, struct weir_error *err);
+enum weir_status weir_export_ids(struct weir_journal *journal, struct weir_error *err);
+enum weir_status weir_export_summary(struct weir_journal *journal, struct weir_str text,
+                                     struct weir_error *err);
+
+/* The first three. All are tried; the first failure is returned. */
+enum weir_status weir_export_all(struct weir_journal *journal, struct weir_error *err);
+
+#endif

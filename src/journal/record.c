@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Records; see record.h. */
+#include "journal/record.h"
+
+#include "base/crc32c.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+uint32_t weir_crc_number(uint32_t crc, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    return weir_crc32c(crc, bytes, sizeof(bytes));
+}
+
+/* With its length: "ab" "c" is not "a" "bc". */
+uint32_t weir_crc_text(uint32_t crc, struct weir_str text)
+{
+    crc = weir_crc_number(crc, text.len);
+    return weir_crc32c(crc, text.ptr, text.len);
+}
+
+static uint32_t range_crc(uint32_t crc, const struct weir_range *range)
+{
+    crc = weir_crc_number(crc, range->pass);
+    crc = weir_crc_number(crc, range->outcome);
+    crc = weir_crc_number(crc, range->first);
+    crc = weir_crc_number(crc, range->last);
+    crc = weir_crc_number(crc, range->offset);
+    crc = weir_crc_number(crc, range->behind);
+    crc = weir_crc_number(crc, range->connection);
+    return weir_crc_text(crc, range->ids);
+}
+
+static uint32_t reject_crc(uint32_t crc, const struct weir_reject *reject)
+{
+    crc = weir_crc_number(crc, reject->pass);
+    crc = weir_crc_number(crc, reject->row);
+    crc = weir_crc_number(crc, reject->offset);
+    crc = weir_crc_number(crc, reject->superseded);
+    crc = weir_crc_number(crc, (uint64_t)reject->http_status);
+    crc = weir_crc_number(crc, reject->service_code);
+    crc = weir_crc_number(crc, reject->attempts);
+    crc = weir_crc_text(crc, reject->column);
+    crc = weir_crc_text(crc, reject->class_name);
+    crc = weir_crc_text(crc, reject->message);
+    crc = weir_crc_text(crc, reject->request_id);
+    crc = weir_crc_text(crc, reject->connection);
+    return weir_crc_text(crc, reject->bytes);
+}
+
+uint32_t weir_record_crc(const struct weir_record *record)
+{
+    uint32_t crc = weir_crc_number(weir_crc_number(0, record->kind), record->serial);
+    switch (record->kind) {
+    case WEIR_RECORD_RANGE:
+        return range_crc(crc, &record->range);
+    case WEIR_RECORD_REJECT:
+        return reject_crc(crc, &record->reject);
+    case WEIR_RECORD_BLOCK:
+        crc = weir_crc_number(crc, record->block.file);
+        crc = weir_crc_number(crc, record->block.number);
+        return weir_crc_number(crc, record->block.hash);
+    case WEIR_RECORD_NOTE:
+        return weir_crc_text(weir_crc_text(crc, record->note.name), record->note.text);
+    case WEIR_RECORD_KINDS:
+        break;
+    }
+    return 0;
+}
+
+size_t weir_record_bytes(const struct weir_record *record)
+{
+    const struct weir_reject *reject = &record->reject;
+    switch (record->kind) {
+    case WEIR_RECORD_RANGE:
+        return record->range.ids.len;
+    case WEIR_RECORD_REJECT:
+        return reject->column.len + reject->class_name.len + reject->message.len +
+               reject->request_id.len + reject->connection.len + reject->bytes.len;
+    case WEIR_RECORD_NOTE:
+        return record->note.name.len + record->note.text.len;
+    case WEIR_RECORD_BLOCK:
+    case WEIR_RECORD_KINDS:
+        break;
+    }
+    return 0;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+static enum weir_status check_number(const char *what, uint64_t number, struct weir_error *err)
+{
+    if (number <= (uint64_t)WEIR_JOURNAL_ROW_MAX)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_TOO_BIG, "%s \"%llu\" is beyond what a journal can hold", what,
+                     (unsigned long long)number);
+}
+
+static enum weir_status check_text(const char *what, struct weir_str text, size_t bytes_max,
+                                   struct weir_error *err)
+{
+    if (text.len <= bytes_max)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_TOO_BIG, "%s has %zu bytes: at most %zu can be journaled", what,
+                     text.len, bytes_max);
+}
+
+static enum weir_status check_pass(uint32_t pass, struct weir_error *err)
+{
+    if (pass < WEIR_JOURNAL_PASSES)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID, "pass \"%u\" must be below %d", pass,
+                     WEIR_JOURNAL_PASSES);
+}
+
+static enum weir_status check_range(const struct weir_range *range, struct weir_error *err)
+{
+    enum weir_status status = check_pass(range->pass, err);
+    status = status ? status : check_number("row", range->last, err);
+    status = status ? status : check_number("offset", range->behind, err);
+    if (status)
+        return status;
+    if (range->first > range->last || range->offset > range->behind)
+        return weir_fail(err, WEIR_E_INVALID, "a range must not end before it begins");
+    if ((unsigned)range->outcome >= WEIR_RANGE_OUTCOMES)
+        return weir_fail(err, WEIR_E_INVALID, "outcome \"%d\" is none of a range",
+                         (int)range->outcome);
+    if (range->ids.len == 0)
+        return WEIR_OK;
+    if (range->ids.len % 16 != 0 || range->ids.len / 16 != range->last - range->first + 1)
+        return weir_fail(err, WEIR_E_INVALID, "a range must have 16 bytes of ids for each row");
+    return check_text("the ids of a range", range->ids, WEIR_JOURNAL_RECORD_MAX, err);
+}
+
+static enum weir_status check_reject(const struct weir_reject *reject, struct weir_error *err)
+{
+    enum weir_status status = check_pass(reject->pass, err);
+    status = status ? status : check_number("row", reject->row, err);
+    status = status ? status : check_number("offset", reject->offset, err);
+    status = status ? status : check_text("a column", reject->column, WEIR_JOURNAL_TEXT_MAX, err);
+    status =
+        status ? status : check_text("a class", reject->class_name, WEIR_JOURNAL_TEXT_MAX, err);
+    status = status ? status : check_text("a message", reject->message, WEIR_JOURNAL_TEXT_MAX, err);
+    status = status ? status
+                    : check_text("a request id", reject->request_id, WEIR_JOURNAL_TEXT_MAX, err);
+    status = status ? status
+                    : check_text("a connection", reject->connection, WEIR_JOURNAL_TEXT_MAX, err);
+    return status ? status
+                  : check_text("a rejected row", reject->bytes, WEIR_JOURNAL_RECORD_MAX, err);
+}
+
+static enum weir_status check_note(const struct weir_note *note, struct weir_error *err)
+{
+    enum weir_status status =
+        check_text("the name of a note", note->name, WEIR_JOURNAL_NAME_MAX, err);
+    return status ? status : check_text("a note", note->text, WEIR_JOURNAL_FACT_MAX, err);
+}
+
+enum weir_status weir_record_check(const struct weir_record *record, struct weir_error *err)
+{
+    switch (record->kind) {
+    case WEIR_RECORD_RANGE:
+        return check_range(&record->range, err);
+    case WEIR_RECORD_REJECT:
+        return check_reject(&record->reject, err);
+    case WEIR_RECORD_BLOCK:
+        return check_number("block", record->block.number, err);
+    case WEIR_RECORD_NOTE:
+        return check_note(&record->note, err);
+    case WEIR_RECORD_KINDS:
+        break;
+    }
+    return weir_fail(err, WEIR_E_INVALID, "there is no record of kind \"%d\"", (int)record->kind);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a journal remembers of a job's work: ranges of finished rows, rejected rows, hashes of the
+ * input's blocks, and notes. Every record carries a CRC-32C over all its fields from the moment it
+ * is handed in: what is read later is what was meant, or an error.
+ *
+ * Rows and offsets are counted as the reader counts them; the journal only orders them. A job has
+ * up to WEIR_JOURNAL_PASSES passes over its rows; a row may be finished once in each.
+ */
+#ifndef WEIR_JOURNAL_RECORD_H
+#define WEIR_JOURNAL_RECORD_H
+
+#include "base/str.h"
+#include "weir/error.h"
+
+enum weir_range_outcome {
+    WEIR_RANGE_DONE = 0,
+    WEIR_RANGE_SKIPPED, /* found there, from an earlier job */
+    WEIR_RANGE_ABSENT,  /* a delete that found nothing to delete */
+    WEIR_RANGE_OUTCOMES
+};
+
+/* Rows first … last, all of them finished with the same outcome. */
+struct weir_range {
+    uint32_t pass;
+    enum weir_range_outcome outcome;
+    uint64_t first;
+    uint64_t last;
+    uint64_t offset;     /* of the first row's first byte */
+    uint64_t behind;     /* the offset behind the last row's last byte */
+    uint32_t connection; /* whose work it was: its place in the configuration */
+    struct weir_str ids; /* 16 bytes a row, or empty */
+};
+
+/* A row that the service, or we, will not have. A later one for the same row replaces it. */
+struct weir_reject {
+    uint32_t pass;
+    uint64_t row;
+    uint64_t offset;
+    bool superseded; /* its key comes again: not for the rejects file */
+    int http_status; /* 0: it was never sent */
+    uint32_t service_code;
+    uint32_t attempts;
+    struct weir_str column; /* texts: empty if there is none */
+    struct weir_str class_name;
+    struct weir_str message;
+    struct weir_str request_id;
+    struct weir_str connection;
+    struct weir_str bytes; /* the row as it stood in the input, line end included */
+};
+
+/* The hash of a block of decoded input. One that is there already stays as it is. */
+struct weir_block {
+    uint32_t file;
+    uint64_t number;
+    uint64_t hash;
+};
+
+/* A text under a name; a later one of the same name replaces it. */
+struct weir_note {
+    struct weir_str name;
+    struct weir_str text;
+};
+
+enum weir_record_kind {
+    WEIR_RECORD_RANGE = 0,
+    WEIR_RECORD_REJECT,
+    WEIR_RECORD_BLOCK,
+    WEIR_RECORD_NOTE,
+    WEIR_RECORD_KINDS
+};
+
+struct weir_record {
+    enum weir_record_kind kind;
+    uint32_t crc;
+    uint64_t serial;
+    union {
+        struct weir_range range;
+        struct weir_reject reject;
+        struct weir_block block;
+        struct weir_note note;
+    };
+};
+
+/* Over serial and fields. Pure. */
+uint32_t weir_record_crc(const struct weir_record *record);
+
+/* Bytes of its texts. */
+size_t weir_record_bytes(const struct weir_record *record);
+
+/* WEIR_E_INVALID: a field is impossible; WEIR_E_TOO_BIG: one exceeds its bound. */
+enum weir_status weir_record_check(const struct weir_record *record, struct weir_error *err);
+
+/* CRCs of numbers and texts, whatever the machine's order of bytes; for the parts of the journal.
+ */
+uint32_t weir_crc_number(uint32_t crc, uint64_t number);
+uint32_t weir_crc_text(uint32_t crc, struct weir_str text);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Rejected rows, each once; see rejects.h. Spans of finished rows are walked beside them. */
+#include "journal/rejects.h"
+
+static enum weir_status advance(struct weir_rejects *rejects, uint32_t pass, struct weir_error *err)
+{
+    return weir_spans_next(&rejects->spans[pass], &rejects->span[pass], &rejects->in_span[pass],
+                           err);
+}
+
+enum weir_status weir_rejects_init(struct weir_rejects *rejects, const struct weir_source *source,
+                                   struct weir_error *err)
+{
+    *rejects = (struct weir_rejects){ 0 };
+    enum weir_status status =
+        weir_cursor_init(&rejects->cursor, source, WEIR_CURSOR_REJECTS, 0, err);
+    for (uint32_t pass = 0; pass < WEIR_JOURNAL_PASSES && status == WEIR_OK; pass++) {
+        status = weir_spans_init(&rejects->spans[pass], source, pass, err);
+        if (status == WEIR_OK)
+            status = advance(rejects, pass, err);
+    }
+    if (status)
+        weir_rejects_release(rejects);
+    return status;
+}
+
+void weir_rejects_release(struct weir_rejects *rejects)
+{
+    weir_cursor_release(&rejects->cursor);
+    for (int pass = 0; pass < WEIR_JOURNAL_PASSES; pass++)
+        weir_spans_release(&rejects->spans[pass]);
+    weir_queue_release(&rejects->ahead);
+    weir_queue_release(&rejects->given);
+}
+
+static bool same_row(const struct weir_queue *queue, const struct weir_record *record)
+{
+    const struct weir_reject *held = &queue->first->record.reject;
+    return held->row == record->reject.row && held->pass == record->reject.pass;
+}
+
+/* The last record of the next row and pass into `given`, which is empty behind the last. */
+static enum weir_status gather(struct weir_rejects *rejects, struct weir_error *err)
+{
+    weir_queue_release(&rejects->given);
+    rejects->given = weir_queue_take(&rejects->ahead);
+    for (;;) {
+        const struct weir_record *record;
+        enum weir_status status = weir_cursor_next(&rejects->cursor, &record, err);
+        if (status || !record)
+            return status;
+        if (rejects->given.count > 0 && !same_row(&rejects->given, record)) {
+            weir_queue_add(&rejects->ahead, record);
+            return WEIR_OK;
+        }
+        weir_queue_release(&rejects->given);
+        weir_queue_add(&rejects->given, record);
+    }
+}
+
+static enum weir_status finished(struct weir_rejects *rejects, const struct weir_reject *reject,
+                                 bool *ret, struct weir_error *err)
+{
+    uint32_t pass = reject->pass;
+    enum weir_status status = WEIR_OK;
+    while (rejects->in_span[pass] && rejects->span[pass].last < reject->row && status == WEIR_OK)
+        status = advance(rejects, pass, err);
+    *ret = rejects->in_span[pass] && rejects->span[pass].first <= reject->row;
+    return status;
+}
+
+enum weir_status weir_rejects_next(struct weir_rejects *rejects, const struct weir_reject **ret,
+                                   struct weir_error *err)
+{
+    for (;;) {
+        enum weir_status status = gather(rejects, err);
+        if (status)
+            return status;
+        if (rejects->given.count == 0) {
+            *ret = NULL;
+            return WEIR_OK;
+        }
+        const struct weir_reject *reject = &rejects->given.first->record.reject;
+        bool done = false;
+        status = finished(rejects, reject, &done, err);
+        if (status)
+            return status;
+        if (!done) {
+            *ret = reject;
+            return WEIR_OK;
+        }
+    }
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as rows; see rows.h. Columns and parameters have the same order. */
+#include "journal/rows.h"
+
+const char *const weir_row_columns[WEIR_RECORD_KINDS] = {
+    [WEIR_RECORD_RANGE] = "serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,"
+                          "connection,ids",
+    [WEIR_RECORD_REJECT] = "serial,crc,pass,row,byte_offset,superseded,http_status,service_code,"
+                           "attempts,column_name,class,message,request_id,connection,bytes",
+    [WEIR_RECORD_BLOCK] = "serial,crc,file,number,hash",
+    [WEIR_RECORD_NOTE] = "serial,crc,name,text",
+};
+
+const char *const weir_row_inserts[WEIR_RECORD_KINDS] = {
+    [WEIR_RECORD_RANGE] = "INSERT INTO ranges(serial,crc,pass,first_row,last_row,byte_offset,"
+                          "byte_behind,outcome,connection,ids) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_RECORD_REJECT] = "INSERT INTO rejects(serial,crc,pass,row,byte_offset,superseded,"
+                           "http_status,service_code,attempts,column_name,class,message,"
+                           "request_id,connection,bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_RECORD_BLOCK] = "INSERT OR IGNORE INTO blocks(serial,crc,file,number,hash)"
+                          " VALUES(?,?,?,?,?)",
+    [WEIR_RECORD_NOTE] = "INSERT OR REPLACE INTO notes(serial,crc,name,text) VALUES(?,?,?,?)",
+};
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void bind_range(sqlite3_stmt *statement, const struct weir_range *range)
+{
+    weir_sql_bind_u64(statement, 3, range->pass);
+    weir_sql_bind_u64(statement, 4, range->first);
+    weir_sql_bind_u64(statement, 5, range->last);
+    weir_sql_bind_u64(statement, 6, range->offset);
+    weir_sql_bind_u64(statement, 7, range->behind);
+    weir_sql_bind_u64(statement, 8, range->outcome);
+    weir_sql_bind_u64(statement, 9, range->connection);
+    weir_sql_bind_blob(statement, 10, range->ids);
+}
+
+static void bind_reject(sqlite3_stmt *statement, const struct weir_reject *reject)
+{
+    weir_sql_bind_u64(statement, 3, reject->pass);
+    weir_sql_bind_u64(statement, 4, reject->row);
+    weir_sql_bind_u64(statement, 5, reject->offset);
+    weir_sql_bind_u64(statement, 6, reject->superseded);
+    weir_sql_bind_u64(statement, 7, (uint64_t)reject->http_status);
+    weir_sql_bind_u64(statement, 8, reject->service_code);
+    weir_sql_bind_u64(statement, 9, reject->attempts);
+    weir_sql_bind_text(statement, 10, reject->column);
+    weir_sql_bind_text(statement, 11, reject->class_name);
+    weir_sql_bind_text(statement, 12, reject->message);
+    weir_sql_bind_text(statement, 13, reject->request_id);
+    weir_sql_bind_text(statement, 14, reject->connection);
+    weir_sql_bind_blob(statement, 15, reject->bytes);
+}
+
+void weir_row_bind(sqlite3_stmt *statement, const struct weir_record *record)
+{
+    weir_sql_bind_u64(statement, 1, record->serial);
+    weir_sql_bind_u64(statement, 2, record->crc);
+    switch (record->kind) {
+    case WEIR_RECORD_RANGE:
+        bind_range(statement, &record->range);
+        break;
+    case WEIR_RECORD_REJECT:
+        bind_reject(statement, &record->reject);
+        break;
+    case WEIR_RECORD_BLOCK:
+        weir_sql_bind_u64(statement, 3, record->block.file);
+        weir_sql_bind_u64(statement, 4, record->block.number);
+        weir_sql_bind_u64(statement, 5, record->block.hash);
+        break;
+    case WEIR_RECORD_NOTE:
+        weir_sql_bind_text(statement, 3, record->note.name);
+        weir_sql_bind_text(statement, 4, record->note.text);
+        break;
+    case WEIR_RECORD_KINDS:
+        break;
+    }
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static struct weir_range read_range(sqlite3_stmt *statement)
+{
+    return (struct weir_range){
+        .pass = (uint32_t)weir_sql_u64(statement, 2),
+        .first = weir_sql_u64(statement, 3),
+        .last = weir_sql_u64(statement, 4),
+        .offset = weir_sql_u64(statement, 5),
+        .behind = weir_sql_u64(statement, 6),
+        .outcome = (enum weir_range_outcome)weir_sql_u64(statement, 7),
+        .connection = (uint32_t)weir_sql_u64(statement, 8),
+        .ids = weir_sql_text(statement, 9),
+    };
+}
+
+static struct weir_reject read_reject(sqlite3_stmt *statement)
+{
+    return (struct weir_reject){
+        .pass = (uint32_t)weir_sql_u64(statement, 2),
+        .row = weir_sql_u64(statement, 3),
+        .offset = weir_sql_u64(statement, 4),
+        .superseded = weir_sql_u64(statement, 5) != 0,
+        .http_status = (int)weir_sql_u64(statement, 6),
+        .service_code = (uint32_t)weir_sql_u64(statement, 7),
+        .attempts = (uint32_t)weir_sql_u64(statement, 8),
+        .column = weir_sql_text(statement, 9),
+        .class_name = weir_sql_text(statement, 10),
+        .message = weir_sql_text(statement, 11),
+        .request_id = weir_sql_text(statement, 12),
+        .connection = weir_sql_text(statement, 13),
+        .bytes = weir_sql_text(statement, 14),
+    };
+}
+
+static void read_fields(sqlite3_stmt *statement, struct weir_record *record)
+{
+    switch (record->kind) {
+    case WEIR_RECORD_RANGE:
+        record->range = read_range(statement);
+        break;
+    case WEIR_RECORD_REJECT:
+        record->reject = read_reject(statement);
+        break;
+    case WEIR_RECORD_BLOCK:
+        record->block = (struct weir_block){ .file = (uint32_t)weir_sql_u64(statement, 2),
+                                             .number = weir_sql_u64(statement, 3),
+                                             .hash = weir_sql_u64(statement, 4) };
+        break;
+    case WEIR_RECORD_NOTE:
+        record->note = (struct weir_note){ .name = weir_sql_text(statement, 2),
+                                           .text = weir_sql_text(statement, 3) };
+        break;
+    case WEIR_RECORD_KINDS:
+        break;
+    }
+}
+
+enum weir_status weir_row_read(sqlite3_stmt *statement, enum weir_record_kind kind,
+                               struct weir_record *ret, struct weir_error *err)
+{
+    struct weir_record record = { .kind = kind,
+                                  .serial = weir_sql_u64(statement, 0),
+                                  .crc = (uint32_t)weir_sql_u64(statement, 1) };
+    read_fields(statement, &record);
+    if (weir_record_crc(&record) != weir_sql_u64(statement, 1))
+        return weir_sql_damaged(err, "a record has a wrong checksum");
+    if (weir_record_check(&record, NULL))
+        return weir_sql_damaged(err, "a record is impossible");
+    *ret = record;
+    return WEIR_OK;
+}

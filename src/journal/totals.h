@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* How many rows a journal accounts for: each once in a pass. Any thread. */
+#ifndef WEIR_JOURNAL_TOTALS_H
+#define WEIR_JOURNAL_TOTALS_H
+
+#include "base/limits.h"
+#include "journal/cursor.h"
+
+struct weir_pass_totals {
+    uint64_t done;
+    uint64_t skipped;
+    uint64_t absent;
+    uint64_t rejected; /* superseded ones included */
+};
+
+struct weir_totals {
+    struct weir_pass_totals pass[WEIR_JOURNAL_PASSES];
+};
+
+enum weir_status weir_totals_read(const struct weir_source *source, struct weir_totals *ret,
+                                  struct weir_error *err);
+
+#endif

@@ -108,11 +108,8 @@ void weir_gather_own_text(struct weir_gather *gather, const char *text)
 
 void weir_gather_own_json_string(struct weir_gather *gather, struct weir_str text)
 {
-    size_t bytes = weir_buf_json_string_bytes(text);
-    if (!fits(gather, bytes)) /* before any memory is asked for */
-        return;
     struct weir_buf string;
-    weir_buf_init(&string, bytes);
+    weir_buf_init(&string, weir_buf_json_string_bytes(text));
     weir_buf_add_json_string(&string, text);
     weir_gather_own(gather, string.ptr, string.len);
     weir_buf_release(&string);

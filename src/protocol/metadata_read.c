@@ -23,7 +23,7 @@ static enum weir_class class_of(const struct weir_metadata_part *part)
     int status = part->status;
     if (part->class_ != WEIR_CLASS_OK || status == 200)
         return part->class_;
-    if (status == 0 || status == 408 || status == 429 || status >= 500)
+    if (status == 408 || status == 429 || status >= 500)
         return WEIR_CLASS_TRANSIENT;
     return status == 401 ? WEIR_CLASS_BAD_CREDENTIALS : WEIR_CLASS_OTHER;
 }

@@ -61,8 +61,7 @@ static bool read_created(struct weir_str root, struct weir_readback *ret)
     if (!ret->created_known)
         return true;
     size_t len = weir_scan_text(value, text, sizeof(text));
-    return weir_scan_is_string(value) &&
-           weir_moment_parse_iso(weir_str(text, len), &ret->created_us);
+    return weir_moment_parse_iso(weir_str(text, len), &ret->created_us);
 }
 
 enum weir_status weir_readback_read(struct weir_str body, const struct weir_table_names *table,

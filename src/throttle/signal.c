@@ -19,22 +19,13 @@
 
 /* ---- codes ---- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool parse_hex(struct weir_str digits, uint32_t *ret)
 {
     if (digits.len < 1 || digits.len > 8)
         return false;
     uint32_t value = 0;
     for (size_t i = 0; i < digits.len; i++) {
-        int digit = hex_digit(digits.ptr[i]);
+        int digit = weir_str_hex_digit(digits.ptr[i]);
         if (digit < 0)
             return false;
         value = value << 4 | (uint32_t)digit;

@@ -412,6 +412,10 @@ START_TEST(parts_that_are_not_named_rightly_are_refused)
         ck_assert_int_eq(weir_batch_request_add(&batch, &bad[i], NULL), WEIR_E_INVALID);
         ck_assert_uint_eq(batch.body.bytes, 0);
     }
+    struct weir_error err;
+    struct weir_batch_part keyed = in_partition(part(WEIR_REQUEST_UPSERT, "", "a='b'", ""), "p");
+    ck_assert_int_eq(weir_batch_request_add(&batch, &keyed, &err), WEIR_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.message, "a key names the partition itself"));
     struct weir_table_names nameless = { text("account"), text("acc ounts"), text("accountid") };
     struct weir_batch_part one = part(WEIR_REQUEST_CREATE, ID, "", "");
     one.table = &nameless;

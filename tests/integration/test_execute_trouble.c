@@ -222,6 +222,100 @@ START_TEST(when_nobody_can_log_in_the_reason_is_given)
 }
 END_TEST
 
+/* ---- what is left behind ---- */
+
+/* In two halves, so that this program never has the whole of it in its own memory. */
+static const char *const halves[] = { "canary-in-a-coal-", "mine-4f2a91c07be3" };
+
+static void write_secret(const char *path)
+{
+    char command[400];
+    snprintf(command, sizeof(command), "umask 077; printf '%%s%%s' '%s' '%s' > '%s'", halves[0],
+             halves[1], path);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static size_t count_in(const char *from, const char *to)
+{
+    size_t len[] = { strlen(halves[0]), strlen(halves[1]) };
+    size_t count = 0;
+    for (const char *at = from; at + len[0] + len[1] <= to; at++) {
+        at = memchr(at, halves[0][0], (size_t)(to - at) - len[0] - len[1] + 1);
+        if (!at)
+            break;
+        count += memcmp(at, halves[0], len[0]) == 0 && memcmp(at + len[0], halves[1], len[1]) == 0;
+    }
+    return count;
+}
+
+/* Read by the kernel, because sanitizers object to reading what has been freed. */
+static size_t count_between(int memory, uint64_t from, uint64_t to)
+{
+    static char chunk[1 << 20];
+    size_t overlap = strlen(halves[0]) + strlen(halves[1]) - 1;
+    size_t count = 0;
+    while (from + overlap < to) {
+        size_t wanted = to - from < sizeof(chunk) ? to - from : sizeof(chunk);
+        ssize_t len = pread(memory, chunk, wanted, (off_t)from);
+        if (len <= (ssize_t)overlap)
+            break;
+        count += count_in(chunk, chunk + len);
+        from += (uint64_t)len - overlap;
+    }
+    memset(chunk, 0, sizeof(chunk));
+    return count;
+}
+
+/* Copies of the secret in the memory that this process may write to; not in a sanitizer's shadow.
+ */
+static size_t count_copies(void)
+{
+    char line[512], rights[8];
+    size_t count = 0;
+    uint64_t from, to;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    ck_assert(maps && memory >= 0);
+    while (fgets(line, sizeof(line), maps)) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &from, &to, rights) == 3 &&
+            strncmp(rights, "rw", 2) == 0 && to - from < UINT64_C(1) << 30)
+            count += count_between(memory, from, to);
+    }
+    fclose(maps);
+    close(memory);
+    return count;
+}
+
+START_TEST(no_secret_and_no_token_is_left_in_memory)
+{
+    struct weir_response response;
+    char secret[] = "/tmp/weir-secret-XXXXXX", token[] = "/tmp/weir-token-XXXXXX";
+    close(mkstemp(secret));
+    close(mkstemp(token));
+    write_secret(secret);
+    write_secret(token);
+    start("--users", "2", "--no-limits", NULL);
+    rig_users(2);
+    rig.connections[0].client_secret = NULL;
+    rig.connections[0].client_secret_file = secret; /* which the login service refuses */
+    rig.connections[1].client_secret = NULL;
+    rig.connections[1].access_token_file = token; /* which the service refuses */
+    rig_open();
+    ck_assert_int_eq(rig_try("GET", "WhoAmI", NULL, false, &response), WEIR_E_CREDENTIALS);
+    ck_assert_int_ge(rig_count("requests"), 0);
+    weir_client_free(rig.client);
+    rig.client = NULL;
+    ck_assert_uint_eq(count_copies(), 0);
+    char *planted = weir_calloc(64, 1); /* it would be found */
+    snprintf(planted, 64, "%s%s", halves[0], halves[1]);
+    ck_assert_uint_ge(count_copies(), 1);
+    free(planted);
+    unlink(secret);
+    unlink(token);
+    rig_close();
+}
+END_TEST
+
 /* ---- calling off ---- */
 
 START_TEST(a_request_in_flight_can_be_cancelled)
@@ -358,6 +452,7 @@ int main(void)
     suite_add(&s, a_connection_whose_tokens_are_all_spurned_is_set_aside);
     suite_add(&s, a_connection_that_cannot_log_in_is_set_aside_and_the_others_go_on);
     suite_add(&s, when_nobody_can_log_in_the_reason_is_given);
+    suite_add(&s, no_secret_and_no_token_is_left_in_memory);
     suite_add(&s, a_request_in_flight_can_be_cancelled);
     suite_add(&s, a_request_that_waits_for_a_throttle_can_be_cancelled);
     suite_add(&s, a_request_that_waits_by_itself_can_be_cancelled);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leases, and which load goes with one; see executor_parts.h.
+ *
+ * One ask is out at a time, for whoever is first in line. Which load takes the lease is decided
+ * when it comes: it may be another one by then, and some may not use every connection.
+ */
+#include "bulk/executor_parts.h"
+
+/* Of the flights so many may be retries of failures: one in five, but one at least. */
+#define RETRY_SHARE 5
+
+/* Straight to single requests while more than one in twenty of the last forty loads was bad. */
+#define BAD_WINDOW 40
+#define BAD_SHARE  20
+
+/* Leases came, and no load could use them. */
+#define UNFIT_US (1 * WEIR_US_PER_S)
+
+static uint32_t out_count(const struct weir_executor *executor)
+{
+    return executor->loads.counts[WEIR_LOAD_BOARDING] + executor->loads.counts[WEIR_LOAD_FLYING];
+}
+
+bool weir_executor_has_other(const struct weir_executor *executor, uint32_t connection)
+{
+    for (uint32_t i = 0; i < executor->core->count; i++) {
+        if (i != connection && !executor->core->connections[i].set_aside)
+            return true;
+    }
+    return false;
+}
+
+static bool goes_straight(const struct weir_executor *executor)
+{
+    uint64_t window = executor->bad_history & ((UINT64_C(1) << BAD_WINDOW) - 1);
+    uint32_t seen = executor->bad_seen < BAD_SHARE ? BAD_SHARE : executor->bad_seen;
+    return (uint32_t)__builtin_popcountll(window) * BAD_SHARE > seen;
+}
+
+static enum weir_load_mode mode_of(const struct weir_executor *executor,
+                                   const struct weir_load *load)
+{
+    if (load->mode != WEIR_LOAD_BULK)
+        return load->mode;
+    if (!executor->plan.bulk || (load->fresh && goes_straight(executor)))
+        return WEIR_LOAD_SINGLES;
+    return WEIR_LOAD_BULK;
+}
+
+/* May this load go now, on this connection (WEIR_NOBODY: on any)? */
+static bool fits(const struct weir_executor *executor, const struct weir_load *load,
+                 uint32_t connection, int64_t now_us)
+{
+    enum weir_load_mode mode = mode_of(executor, load);
+    if (connection != WEIR_NOBODY && load->avoid == connection &&
+        weir_executor_has_other(executor, connection))
+        return false;
+    if (mode == WEIR_LOAD_BULK && !executor->warm && executor->bulk_out)
+        return false;
+    if (mode != WEIR_LOAD_READ_BACK && now_us < executor->pace_us)
+        return false;
+    uint32_t retries_max = out_count(executor) / RETRY_SHARE;
+    return !weir_load_is_retry(load) || executor->retries_out < (retries_max ? retries_max : 1);
+}
+
+/* The first in line that may go; NULL: none. */
+static struct weir_load *find(const struct weir_executor *executor, uint32_t connection,
+                              int64_t now_us)
+{
+    const struct weir_heap *line = &executor->loads.line;
+    struct weir_load *const *table = executor->loads.table;
+    if (!line->count)
+        return NULL;
+    if (fits(executor, table[weir_heap_top(line)], connection, now_us))
+        return table[weir_heap_top(line)];
+    struct weir_load *first = NULL;
+    for (uint32_t i = 0; i < line->count; i++) {
+        struct weir_load *load = table[line->ids[i]];
+        if ((!first || line->keys[load->place] < line->keys[first->place]) &&
+            fits(executor, load, connection, now_us))
+            first = load;
+    }
+    return first;
+}
+
+/* Where there is no bulk message, a $batch has at most so many rows: the rest stays in line. */
+static struct weir_load *cut_to_size(struct weir_executor *executor, struct weir_load *load)
+{
+    uint32_t most = executor->plan.singles_max;
+    if (load->mode != WEIR_LOAD_SINGLES || executor->plan.bulk || load->row_count <= most)
+        return load;
+    struct weir_load *head = weir_loads_cut(&executor->loads, load, 0, most);
+    struct weir_load *rest = weir_loads_cut(&executor->loads, load, most, load->row_count - most);
+    weir_loads_move(&executor->loads, rest, WEIR_LOAD_LINED);
+    weir_loads_remove(&executor->loads, load);
+    return head;
+}
+
+static void pace(struct weir_executor *executor, const struct weir_load *load, int64_t now_us)
+{
+    double rate = executor->plan.rows_per_second_max;
+    if (rate <= 0 || load->mode == WEIR_LOAD_READ_BACK)
+        return;
+    int64_t from_us = executor->pace_us > now_us ? executor->pace_us : now_us;
+    executor->pace_us = from_us + (int64_t)((double)load->row_count / rate * WEIR_US_PER_S);
+}
+
+static struct weir_load *board(struct weir_executor *executor, struct weir_load *load,
+                               const struct weir_lease *lease, int64_t now_us)
+{
+    enum weir_load_mode mode = mode_of(executor, load);
+    load->straight = load->fresh && executor->plan.bulk && mode == WEIR_LOAD_SINGLES;
+    load->mode = mode;
+    load = cut_to_size(executor, load);
+    load->lease = *lease;
+    weir_loads_move(&executor->loads, load, WEIR_LOAD_BOARDING);
+    executor->retries_out += weir_load_is_retry(load);
+    executor->bulk_out += mode == WEIR_LOAD_BULK;
+    pace(executor, load, now_us);
+    return load;
+}
+
+void weir_executor_land(struct weir_executor *executor, struct weir_load *flight)
+{
+    executor->retries_out -= weir_load_is_retry(flight);
+    executor->bulk_out -= flight->mode == WEIR_LOAD_BULK;
+    executor->unfit_us = 0; /* another connection may have room now */
+}
+
+void weir_executor_cancel_ask(struct weir_executor *executor, int64_t now_us)
+{
+    if (executor->ticket)
+        weir_core_cancel(executor->core, executor->ticket, now_us);
+    executor->ticket = 0;
+}
+
+static void request_lease(struct weir_executor *executor, const struct weir_load *load,
+                          int64_t now_us, struct weir_grant *ret)
+{
+    struct weir_ask ask = { .rows = load->row_count, .acquire_timeout_us = -1 };
+    weir_core_ask(executor->core, &ask, now_us, ret);
+    executor->ticket = ret->ticket;
+}
+
+/* The pool says no for good. */
+static void refused(struct weir_executor *executor, enum weir_status status, int64_t now_us)
+{
+    switch (status) {
+    case WEIR_E_NO_CONNECTION:
+        weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
+        break;
+    case WEIR_E_SHUTDOWN:
+    case WEIR_E_CANCELLED:
+        weir_executor_stop(executor, WEIR_END_INTERRUPT, now_us);
+        break;
+    default:
+        weir_executor_stop(executor, WEIR_END_LIMIT, now_us);
+        break;
+    }
+}
+
+/*
+ * A lease, if there is one at once; WEIR_E_WOULD_WAIT: not yet. Whoever has just begun to wait
+ * turns as well: the core may have had something to see to, and says then when to come again.
+ */
+static enum weir_status want_lease(struct weir_executor *executor, const struct weir_load *load,
+                                   int64_t now_us, struct weir_lease *ret)
+{
+    struct weir_grant grant = { .status = WEIR_E_WOULD_WAIT };
+    uint32_t count = 0;
+    if (!executor->ticket)
+        request_lease(executor, load, now_us, &grant);
+    if (executor->ticket)
+        weir_core_turn(executor->core, now_us, &grant, 1, &count);
+    if (count)
+        executor->ticket = 0;
+    else if (executor->ticket)
+        return WEIR_E_WOULD_WAIT;
+    *ret = grant.lease;
+    return grant.status;
+}
+
+static void give_back(struct weir_executor *executor, const struct weir_lease *lease,
+                      int64_t now_us)
+{
+    struct weir_answer unsent = { .verdict = { .class_ = WEIR_CLASS_UNSENT } };
+    weir_core_settle(executor->core, lease, &unsent, now_us);
+}
+
+static bool may_ask(const struct weir_executor *executor, int64_t now_us)
+{
+    return !weir_executor_is_stopping(executor) && now_us >= executor->unfit_us &&
+           executor->outbox.count < executor->plan.commit_wait_max;
+}
+
+/* The pool's order goes round, so that after as many leases as it has connections all were seen. */
+bool weir_executor_ask(struct weir_executor *executor, int64_t now_us, struct weir_action *ret)
+{
+    struct weir_load *load = may_ask(executor, now_us) ? find(executor, WEIR_NOBODY, now_us) : NULL;
+    if (!load) {
+        weir_executor_cancel_ask(executor, now_us);
+        return false;
+    }
+    for (uint32_t tries = 0; tries < executor->core->count; tries++) {
+        struct weir_lease lease;
+        enum weir_status status = want_lease(executor, load, now_us, &lease);
+        if (status == WEIR_E_WOULD_WAIT)
+            return false;
+        if (status) {
+            refused(executor, status, now_us);
+            return false;
+        }
+        struct weir_load *taker = find(executor, lease.connection, now_us);
+        if (taker) {
+            ret->kind = WEIR_ACTION_SEND;
+            ret->flight = board(executor, taker, &lease, now_us);
+            return true;
+        }
+        give_back(executor, &lease, now_us);
+    }
+    executor->unfit_us = now_us + UNFIT_US;
+    return false;
+}
+
+int64_t weir_executor_ask_us(const struct weir_executor *executor)
+{
+    if (executor->ticket)
+        return weir_core_next_us(executor->core);
+    if (!executor->loads.line.count || weir_executor_is_stopping(executor))
+        return WEIR_FOREVER;
+    int64_t next_us = WEIR_FOREVER;
+    if (executor->unfit_us > executor->now_us)
+        next_us = executor->unfit_us;
+    if (executor->pace_us > executor->now_us && executor->pace_us < next_us)
+        next_us = executor->pace_us;
+    return next_us;
+}
+
+/* --- flights ---------------------------------------------------------------------------------- */
+
+static void count_begin(struct weir_executor *executor, struct weir_load *flight, int64_t now_us)
+{
+    if (executor->first_begun_us == WEIR_FOREVER)
+        executor->first_begun_us = now_us;
+    executor->result.requests++;
+    executor->result.connections[flight->lease.connection].requests++;
+    for (uint32_t i = 0; i < flight->row_count; i++) {
+        struct weir_row_state *state = weir_load_state(flight, i);
+        if (flight->mode == WEIR_LOAD_READ_BACK) {
+            executor->result.read_backs++;
+            continue;
+        }
+        executor->result.rows_again += state->attempts > 0;
+        if (state->attempts < UINT16_MAX)
+            state->attempts++;
+    }
+}
+
+enum weir_status weir_executor_begin(struct weir_executor *executor, struct weir_load *flight,
+                                     int64_t now_us)
+{
+    if (weir_executor_is_stopping(executor)) {
+        give_back(executor, &flight->lease, now_us);
+        weir_executor_land(executor, flight);
+        weir_executor_give_up(executor, flight, now_us);
+        return WEIR_E_CANCELLED;
+    }
+    enum weir_status status = weir_core_begin(executor->core, &flight->lease, now_us);
+    if (status) {
+        weir_executor_land(executor, flight);
+        weir_loads_move(&executor->loads, flight, WEIR_LOAD_LINED);
+        return status;
+    }
+    count_begin(executor, flight, now_us);
+    flight->fresh = false;
+    flight->begun_us = now_us;
+    weir_loads_move(&executor->loads, flight, WEIR_LOAD_FLYING);
+    return WEIR_OK;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows on their way: what a source of records hands over and the executor carries to its end.
+ *
+ * A *batch* is some rows in one piece of memory, made by the reader, changed by nobody, and given
+ * back when its last row has come to an end. What happens to a row meanwhile stands beside it, in
+ * its *fate*, which is the executor's.
+ *
+ * Rows of one batch have different keys and the same columns, and ascending numbers. A row whose
+ * key was seen before goes into a later batch, which names the batches that have to be over before
+ * it is sent.
+ */
+#ifndef WEIR_BULK_BATCH_H
+#define WEIR_BULK_BATCH_H
+
+#include "base/limits.h"
+#include "protocol/guid.h"
+#include "protocol/target.h"
+#include "throttle/catalogue.h"
+
+/* One record of the input. Everything is borrowed from the batch. */
+struct weir_row {
+    uint64_t number;     /* from 1, over the whole input */
+    uint64_t offset;     /* of its first byte, and … */
+    uint64_t end;        /* … of the byte behind it */
+    struct weir_str raw; /* as it was read */
+    struct weir_target target;
+};
+
+/* What has become of a row. */
+enum weir_fate {
+    WEIR_FATE_OPEN = 0,
+    WEIR_FATE_DONE,
+    WEIR_FATE_ABSENT,   /* a delete that found nothing: done, counted apart */
+    WEIR_FATE_SKIPPED,  /* found there, from an earlier job that derived the same id */
+    WEIR_FATE_REJECTED, /* will never be accepted */
+    WEIR_FATE_UNKNOWN,  /* given up; it may have been executed */
+    WEIR_FATE_NOT_SENT, /* given up; it has not been executed */
+    WEIR_FATE_COUNT
+};
+
+/* Why a row was not accepted. */
+struct weir_row_error {
+    enum weir_class class_;
+    enum weir_fault_kind fault;
+    int http_status; /* 0: there was no answer */
+    uint32_t code;
+    uint32_t connection; /* that said so */
+    char *message;       /* "": none */
+    char *request_id;    /* the service's; "": none */
+};
+
+/* Texts are copied; NULL: none. */
+struct weir_row_error *weir_row_error_new(const struct weir_row_error *from);
+void weir_row_error_free(struct weir_row_error *error); /* NULL is fine */
+
+struct weir_row_state {
+    enum weir_fate fate;
+    bool tainted;       /* an attempt that carried it ended with its outcome unknown */
+    bool own_error;     /* `error` was said of this row alone, not of the whole request */
+    bool on_trial;      /* of the first load that was forbidden: if all of it is, the job is over */
+    bool unseen;        /* reading it back was forbidden by one connection */
+    bool id_known;      /* the service named `id` */
+    uint8_t denials;    /* connections that forbade it, at most 2 … */
+    uint32_t denied_by; /* … the first of them */
+    uint16_t attempts;  /* requests that carried it */
+    int64_t unknown_us; /* when the last attempt with an unknown outcome ended */
+    struct weir_guid id;
+    struct weir_row_error *error; /* to be reported unless a read-back says otherwise; NULL: none */
+};
+
+struct weir_batch {
+    uint64_t serial; /* from 1, in the order of making */
+    struct weir_row *rows;
+    uint32_t row_count;
+    size_t bytes;          /* of its memory: counts against the budget */
+    const uint64_t *after; /* serials of the batches that must be over before it is sent */
+    uint32_t after_count;
+
+    /* The executor's. */
+    struct weir_row_state *states;
+    uint32_t open_rows;
+    uint32_t records; /* that await their commit */
+    uint32_t place;   /* among those that are alive */
+    bool over;        /* to be handed back */
+    bool lapsed;      /* a row was given up: what comes after it in its order may not go on */
+    int64_t clear_us; /* when what it left unknown can no longer be executed */
+    struct weir_batch *next;
+};
+
+/* Make and free the executor's part. */
+void weir_batch_open(struct weir_batch *batch);
+void weir_batch_close(struct weir_batch *batch);
+
+/* "done", "already absent", "not sent" … */
+const char *weir_fate_name(enum weir_fate fate);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The executor's life cycle, its batches, and what to do next; see executor.h.
+ *
+ * Batches in the order of their keys. A batch that names others waits until each of them has no
+ * open row, and until nothing that they left unknown can still be executed: an old value that
+ * arrives late must not meet a new one. If a row of one of them was given up, a later run will send
+ * it again, so what comes after it has to be given up as well. Of a batch that was handed back only
+ * its aftermath is kept, for as long as somebody might have to wait for it.
+ */
+#include "bulk/executor.h"
+
+#include "base/mem.h"
+#include "bulk/executor_parts.h"
+
+#define STREAM 5 /* of the seed: the executor's own */
+
+void weir_executor_init(struct weir_executor *executor, const struct weir_plan *plan,
+                        struct weir_core *core, uint64_t seed, int64_t now_us)
+{
+    *executor = (struct weir_executor){
+        .plan = *plan,
+        .core = core,
+        .now_us = now_us,
+        .unblock_us = WEIR_FOREVER,
+        .first_begun_us = WEIR_FOREVER,
+        .unreachable_us = WEIR_FOREVER,
+        .stop_us = WEIR_FOREVER,
+    };
+    weir_rng_init(&executor->rng, seed, STREAM);
+    weir_loads_init(&executor->loads);
+    executor->unreachable = weir_calloc(core->count, sizeof(*executor->unreachable));
+    executor->result.connections = weir_calloc(core->count, sizeof(*executor->result.connections));
+    executor->result.connection_count = core->count;
+}
+
+void weir_executor_release(struct weir_executor *executor)
+{
+    weir_outbox_release(&executor->outbox);
+    for (uint32_t i = 0; i < executor->live_count; i++)
+        weir_batch_close(executor->live[i]);
+    for (struct weir_batch *batch = executor->returns; batch; batch = batch->next)
+        weir_batch_close(batch);
+    weir_loads_release(&executor->loads);
+    free(executor->live);
+    free(executor->aftermaths);
+    free(executor->unreachable);
+    free(executor->result.connections);
+    *executor = (struct weir_executor){ 0 };
+}
+
+const struct weir_result *weir_executor_result(const struct weir_executor *executor)
+{
+    return &executor->result;
+}
+
+/* --- batches ---------------------------------------------------------------------------------- */
+
+static void enlist(struct weir_executor *executor, struct weir_batch *batch)
+{
+    if (executor->live_count == executor->live_capacity) {
+        executor->live_capacity = executor->live_capacity ? 2 * executor->live_capacity : 64;
+        executor->live =
+            weir_realloc(executor->live, executor->live_capacity, sizeof(struct weir_batch *));
+    }
+    batch->place = executor->live_count;
+    executor->live[executor->live_count++] = batch;
+    executor->live_bytes += batch->bytes;
+    executor->result.read += batch->row_count;
+}
+
+static void delist(struct weir_executor *executor, struct weir_batch *batch)
+{
+    struct weir_batch *last = executor->live[--executor->live_count];
+    executor->live[batch->place] = last;
+    last->place = batch->place;
+    executor->live_bytes -= batch->bytes;
+}
+
+/* What a run before this one may have left behind. */
+static void taint_all(struct weir_batch *batch, int64_t now_us)
+{
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        batch->states[i].tainted = true;
+        batch->states[i].unknown_us = now_us;
+    }
+    batch->clear_us = now_us + WEIR_LATE_US;
+}
+
+bool weir_executor_wants(const struct weir_executor *executor)
+{
+    return !executor->input_ended && !weir_executor_is_stopping(executor) &&
+           (executor->live_count == 0 || executor->live_bytes < executor->plan.memory_bytes_max);
+}
+
+void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batch, int64_t now_us)
+{
+    weir_batch_open(batch);
+    enlist(executor, batch);
+    if (executor->plan.resumed)
+        taint_all(batch, now_us);
+    if (!batch->row_count) {
+        weir_executor_finish_batch(executor, batch, now_us);
+        return;
+    }
+    struct weir_load *load = weir_loads_add(&executor->loads, batch, batch->row_count);
+    for (uint32_t i = 0; i < batch->row_count; i++)
+        load->rows[i] = i;
+    load->fresh = true;
+    if (weir_executor_is_stopping(executor))
+        weir_executor_give_up(executor, load, now_us);
+    else if (batch->after_count)
+        executor->unblock_us = now_us;
+    else
+        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+}
+
+void weir_executor_end_of_input(struct weir_executor *executor, int64_t now_us)
+{
+    (void)now_us;
+    executor->input_ended = true;
+}
+
+/* --- what they leave behind ------------------------------------------------------------------- */
+
+static void keep_aftermath(struct weir_executor *executor, const struct weir_batch *batch,
+                           int64_t now_us)
+{
+    if (batch->clear_us <= now_us && !batch->lapsed)
+        return;
+    if (executor->aftermath_count == executor->aftermath_capacity) {
+        executor->aftermath_capacity =
+            executor->aftermath_capacity ? 2 * executor->aftermath_capacity : 64;
+        executor->aftermaths = weir_realloc(executor->aftermaths, executor->aftermath_capacity,
+                                            sizeof(*executor->aftermaths));
+    }
+    executor->aftermaths[executor->aftermath_count++] =
+        (struct weir_aftermath){ batch->serial, batch->clear_us, batch->lapsed };
+}
+
+static void drop_aftermaths(struct weir_executor *executor, int64_t now_us)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < executor->aftermath_count; i++) {
+        struct weir_aftermath it = executor->aftermaths[i];
+        if (it.lapsed || it.clear_us > now_us)
+            executor->aftermaths[kept++] = it;
+    }
+    executor->aftermath_count = kept;
+}
+
+void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batch *batch,
+                                int64_t now_us)
+{
+    if (batch->open_rows || batch->over)
+        return;
+    executor->unblock_us = now_us; /* somebody may have waited for it */
+    if (batch->records)
+        return;
+    batch->over = true;
+    delist(executor, batch);
+    keep_aftermath(executor, batch, now_us);
+    batch->next = executor->returns;
+    executor->returns = batch;
+}
+
+/* When a batch no longer stands in the way: a moment, WEIR_FOREVER while rows of it are open. */
+static int64_t clear_us_of(const struct weir_executor *executor, uint64_t serial, bool *lapsed)
+{
+    for (uint32_t i = 0; i < executor->live_count; i++) {
+        const struct weir_batch *batch = executor->live[i];
+        if (batch->serial == serial) {
+            *lapsed |= batch->lapsed;
+            return batch->open_rows ? WEIR_FOREVER : batch->clear_us;
+        }
+    }
+    for (uint32_t i = 0; i < executor->aftermath_count; i++) {
+        if (executor->aftermaths[i].serial == serial) {
+            *lapsed |= executor->aftermaths[i].lapsed;
+            return executor->aftermaths[i].clear_us;
+        }
+    }
+    return 0;
+}
+
+static void try_unblock(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+{
+    const struct weir_batch *batch = load->batch;
+    bool lapsed = false;
+    int64_t clear_us = 0;
+    for (uint32_t i = 0; i < batch->after_count; i++) {
+        int64_t at_us = clear_us_of(executor, batch->after[i], &lapsed);
+        clear_us = at_us > clear_us ? at_us : clear_us;
+    }
+    if (lapsed)
+        weir_executor_give_up(executor, load, now_us);
+    else if (clear_us <= now_us)
+        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+    else if (clear_us < executor->unblock_us)
+        executor->unblock_us = clear_us;
+}
+
+/* Giving one up may free the next, which then makes this due again. */
+static void unblock(struct weir_executor *executor, int64_t now_us)
+{
+    while (executor->unblock_us <= now_us) {
+        executor->unblock_us = WEIR_FOREVER;
+        for (uint32_t i = 0;
+             executor->loads.counts[WEIR_LOAD_BLOCKED] && i < executor->loads.capacity; i++) {
+            struct weir_load *load = executor->loads.table[i];
+            if (load && load->stage == WEIR_LOAD_BLOCKED)
+                try_unblock(executor, load, now_us);
+        }
+        drop_aftermaths(executor, now_us);
+    }
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+void weir_executor_committed(struct weir_executor *executor, uint64_t serial, int64_t now_us)
+{
+    struct weir_record *record;
+    while ((record = weir_outbox_take(&executor->outbox, serial))) {
+        executor->result.fates[record->fate] += record->row_count;
+        weir_executor_finish_batch(executor, record->batch, now_us);
+        free(record);
+    }
+}
+
+/* --- what to do next -------------------------------------------------------------------------- */
+
+static bool hand_back(struct weir_executor *executor, struct weir_action *ret)
+{
+    struct weir_batch *batch = executor->returns;
+    if (!batch)
+        return false;
+    executor->returns = batch->next;
+    weir_batch_close(batch);
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_RETURN, .batch = batch };
+    return true;
+}
+
+static bool hand_record(struct weir_executor *executor, struct weir_action *ret)
+{
+    const struct weir_record *record = weir_outbox_hand_out(&executor->outbox);
+    if (!record)
+        return false;
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_RECORD, .record = record };
+    return true;
+}
+
+static bool hand_cancel(struct weir_executor *executor, int64_t now_us, struct weir_action *ret)
+{
+    struct weir_load *flight = weir_executor_abandon(executor, now_us);
+    if (!flight)
+        return false;
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_CANCEL, .flight = flight };
+    return true;
+}
+
+static bool hand_over(struct weir_executor *executor, struct weir_action *ret)
+{
+    bool ended = executor->input_ended || weir_executor_is_stopping(executor);
+    if (!ended || executor->live_count || executor->over_said)
+        return false;
+    executor->over_said = true;
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_OVER };
+    return true;
+}
+
+void weir_executor_next(struct weir_executor *executor, int64_t now_us, struct weir_action *ret)
+{
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_NONE };
+    executor->now_us = now_us;
+    weir_executor_check(executor, now_us);
+    if (hand_cancel(executor, now_us, ret))
+        return;
+    unblock(executor, now_us);
+    weir_loads_wake(&executor->loads, now_us);
+    if (hand_record(executor, ret) || hand_back(executor, ret))
+        return;
+    if (weir_executor_ask(executor, now_us, ret))
+        return;
+    /* Asking may have been the end: what was given up then is handed back first. */
+    if (hand_back(executor, ret))
+        return;
+    hand_over(executor, ret);
+}
+
+int64_t weir_executor_next_us(const struct weir_executor *executor)
+{
+    const int64_t times_us[] = {
+        weir_heap_min(&executor->loads.rest),
+        executor->unblock_us,
+        weir_executor_ask_us(executor),
+        weir_executor_check_us(executor),
+    };
+    int64_t next_us = WEIR_FOREVER;
+    for (size_t i = 0; i < sizeof(times_us) / sizeof(times_us[0]); i++)
+        next_us = times_us[i] < next_us ? times_us[i] : next_us;
+    return next_us;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The executor: carries every row to its end. Pure: it is told what happened and says what to do;
+ * it opens no socket, reads no clock and calls nobody back.
+ *
+ *     batches ──offer──▶ ┌──────────┐ ──SEND────▶ request, by whoever drives it
+ *                        │ executor │ ◀─answered─
+ *      pool (core) ◀────▶│          │ ──RECORD──▶ journal
+ *                        └──────────┘ ◀─committed
+ *
+ * Vocabulary
+ *   load     rows that travel in one request, and how: as one bulk message, as single requests in
+ *            one $batch, or as reads of their ids (load.h)
+ *   flight   a load that has a lease on a connection
+ *   tainted  a row that an attempt carried whose outcome is unknown
+ *
+ * What an answer makes of a load
+ *   ok            its rows are done, once the journal has them
+ *   throttle      the same load again, at once, wherever there is a lease
+ *   transient     again after a back-off with jitter; an unknown outcome taints the rows; given
+ *                 up after MaxRetryTime of nothing else
+ *   race          again after a short back-off
+ *   too big       two halves; a request that timed out likewise
+ *   bad rows      a bulk message: its rows as single requests in one $batch. A single request: the
+ *                 row is rejected, unless it is a create that is tainted: then its id is read back
+ *                 first, ten seconds after the last unknown attempt at the earliest
+ *   privilege     once on another connection; success there sets the first aside
+ *   credentials   the connection is the link's affair; the load goes again
+ *
+ * Loads wait for leases, not for connections: whichever lease comes is given to the load that is
+ * first in line and may use it. Before the first success of a bulk message one load of it is in
+ * flight (the service makes its procedures then, and parallel calls would collide).
+ *
+ * Whoever drives it: after each event, weir_executor_next() until it says NONE; then sleep until
+ * weir_executor_next_us() or the next event. The executor is the only one who lets the core turn.
+ *
+ *     while (weir_executor_wants(&executor) && …)  weir_executor_offer(&executor, batch, now);
+ *     SEND    get a token, weir_executor_begin(), send, weir_executor_answered();
+ *             or weir_executor_unsent() if there is no token
+ *     CANCEL  end that request and forget the flight: no word of it afterwards
+ *     RECORD  write it; weir_executor_committed() once it is durable
+ *     RETURN  the batch's memory is the caller's again
+ *     OVER    nothing is left; weir_executor_result()
+ *
+ * One thread at a time.
+ */
+#ifndef WEIR_BULK_EXECUTOR_H
+#define WEIR_BULK_EXECUTOR_H
+
+#include "base/rng.h"
+#include "bulk/load.h"
+#include "bulk/outbox.h"
+#include "bulk/plan.h"
+#include "bulk/report.h"
+#include "bulk/result.h"
+#include "pool/core.h"
+
+enum weir_action_kind {
+    WEIR_ACTION_NONE = 0,
+    WEIR_ACTION_SEND,
+    WEIR_ACTION_CANCEL,
+    WEIR_ACTION_RECORD,
+    WEIR_ACTION_RETURN,
+    WEIR_ACTION_OVER,
+};
+
+struct weir_action {
+    enum weir_action_kind kind;
+    struct weir_load *flight;         /* send, cancel */
+    const struct weir_record *record; /* record; lives until its commit */
+    struct weir_batch *batch;         /* return */
+};
+
+/* Why a flight did not leave. */
+enum weir_unsent {
+    WEIR_UNSENT_TRANSIENT,   /* the login service did not answer, or not now */
+    WEIR_UNSENT_CREDENTIALS, /* it refuses: the connection is set aside */
+};
+
+/* Of a batch that is over, as long as others have to know of it. */
+struct weir_aftermath {
+    uint64_t serial;
+    int64_t clear_us; /* when its requests can no longer be executed */
+    bool lapsed;
+};
+
+struct weir_executor {
+    struct weir_plan plan;
+    struct weir_core *core; /* borrowed */
+    struct weir_rng rng;
+    int64_t now_us; /* of the last action that was asked for */
+    struct weir_loads loads;
+    struct weir_outbox outbox;
+    struct weir_result result;
+
+    /* Batches. */
+    struct weir_batch **live;
+    uint32_t live_count;
+    uint32_t live_capacity;
+    size_t live_bytes;
+    struct weir_batch *returns; /* over, to be handed back */
+    struct weir_aftermath *aftermaths;
+    uint32_t aftermath_count;
+    uint32_t aftermath_capacity;
+    int64_t unblock_us; /* when a blocked load may be free; WEIR_FOREVER: not by time */
+    bool input_ended;
+
+    /* Asking. */
+    uint64_t ticket;      /* of the one ask that is out; 0: none */
+    int64_t pace_us;      /* no row before this, by rows_per_second_max */
+    int64_t unfit_us;     /* the leases that came were of no use: not before this */
+    uint32_t retries_out; /* flights that are retries of failures */
+    uint32_t bulk_out;    /* flights that are bulk messages */
+    bool warm;            /* a bulk message has succeeded */
+    uint64_t bad_history; /* the last loads, newest in the lowest bit: 1 had a bad row */
+    uint32_t bad_seen;    /* how many of them there were, at most 40 */
+
+    /* Reaching the service. */
+    bool contacted;         /* it has answered at all */
+    int64_t first_begun_us; /* WEIR_FOREVER: nothing was sent */
+    int64_t unreachable_us; /* nobody has answered since; WEIR_FOREVER: somebody has */
+    bool *unreachable;      /* by connection: its last request did not get there */
+
+    /* The first load that was forbidden. */
+    uint32_t trial_rows; /* 0: there was none */
+    uint32_t trial_forbidden;
+    bool trial_over; /* a row of it went another way */
+    bool any_done;
+
+    /* The end. */
+    uint64_t rejected;           /* decided, committed or not */
+    int64_t stop_us;             /* flights may come home until then; WEIR_FOREVER: not stopping */
+    struct weir_load *abandoned; /* cancelled a moment ago; gone with the next action */
+    bool over_said;
+};
+
+/* `plan` is copied; `core` must outlive the executor and be used by nobody else meanwhile. */
+void weir_executor_init(struct weir_executor *executor, const struct weir_plan *plan,
+                        struct weir_core *core, uint64_t seed, int64_t now_us);
+
+/* Batches that were not handed back yet are the caller's again, as if they had been. */
+void weir_executor_release(struct weir_executor *executor);
+
+/* There is room for another batch, and it would be sent. */
+bool weir_executor_wants(const struct weir_executor *executor);
+
+/* Hand over a batch, until it is returned; its rows count as read. */
+void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batch, int64_t now_us);
+void weir_executor_end_of_input(struct weir_executor *executor, int64_t now_us);
+
+/* What to do now, one thing at a time. */
+void weir_executor_next(struct weir_executor *executor, int64_t now_us, struct weir_action *ret);
+
+/* When to ask for the next action if nothing happens before; WEIR_FOREVER: never. */
+int64_t weir_executor_next_us(const struct weir_executor *executor);
+
+/*
+ * The request goes out now. Anything but WEIR_OK: do not send it, the load is back in line and the
+ * flight no more: WEIR_E_STALE_LEASE, its connection was throttled or set aside meanwhile;
+ * WEIR_E_CANCELLED, the executor is stopping.
+ */
+enum weir_status weir_executor_begin(struct weir_executor *executor, struct weir_load *flight,
+                                     int64_t now_us);
+void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flight,
+                          enum weir_unsent why, int64_t now_us);
+void weir_executor_answered(struct weir_executor *executor, struct weir_load *flight,
+                            const struct weir_report *report, int64_t now_us);
+
+/* All records up to this one are durable. */
+void weir_executor_committed(struct weir_executor *executor, uint64_t serial, int64_t now_us);
+
+/* No record will be durable any more: nothing is sent from now on. */
+void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us);
+
+/* Send nothing more; flights may come home for 30 s. Reasons add up. */
+void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64_t now_us);
+
+const struct weir_result *weir_executor_result(const struct weir_executor *executor);
+
+#endif

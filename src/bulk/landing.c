@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* From an answer to new loads, and what the job learns on the way; see landing.h. */
+#include "bulk/landing.h"
+
+#include "base/mem.h"
+
+/* Waits that double from the first to the longest, as of a single request (throttle/attempt.c). */
+#define TRANSIENT_FIRST_US   (1 * WEIR_US_PER_S)
+#define TRANSIENT_LONGEST_US (30 * WEIR_US_PER_S)
+#define RACE_FIRST_US        (500 * WEIR_US_PER_MS)
+#define RACE_LONGEST_US      (2 * WEIR_US_PER_S)
+
+/* A $batch where there is no bulk message should not take longer. */
+#define SINGLES_LONG_US (30 * WEIR_US_PER_S)
+
+/* How many of the last loads are remembered; asking.c judges them. */
+#define BAD_WINDOW 40
+
+void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_step step)
+{
+    landing->steps[i] = (uint8_t)step;
+    landing->counts[step]++;
+}
+
+void weir_landing_step_all(struct weir_landing *landing, enum weir_step step)
+{
+    for (uint32_t i = 0; i < landing->load->row_count; i++)
+        weir_landing_step(landing, i, step);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static void judge_trial(struct weir_executor *executor, const struct weir_row_state *state)
+{
+    bool forbidden = (state->fate == WEIR_FATE_REJECTED || state->fate == WEIR_FATE_UNKNOWN) &&
+                     state->error && state->error->class_ == WEIR_CLASS_PRIVILEGE;
+    if (forbidden)
+        executor->trial_forbidden++;
+    else
+        executor->trial_over = true;
+}
+
+void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
+                           enum weir_fate fate, int64_t now_us)
+{
+    struct weir_row_state *state = &batch->states[row];
+    bool durable = fate != WEIR_FATE_UNKNOWN && fate != WEIR_FATE_NOT_SENT;
+    if (durable && executor->result.ends & WEIR_END_JOURNAL) { /* a later run will not know of it */
+        durable = false;
+        fate = fate == WEIR_FATE_DONE || state->tainted ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT;
+    }
+    state->fate = fate;
+    batch->open_rows--;
+    executor->rejected += fate == WEIR_FATE_REJECTED;
+    if (state->on_trial)
+        judge_trial(executor, state);
+    if (durable) {
+        weir_outbox_add(&executor->outbox, batch, row, fate);
+        return;
+    }
+    batch->lapsed = true;
+    executor->result.fates[fate]++;
+    int64_t clear_us = state->tainted ? state->unknown_us + WEIR_LATE_US : 0;
+    if (clear_us > now_us && clear_us > executor->result.clear_us)
+        executor->result.clear_us = clear_us;
+}
+
+void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate fate)
+{
+    struct weir_load *load = landing->load;
+    weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate, landing->now_us);
+    weir_landing_step(landing, i, WEIR_STEP_OVER);
+}
+
+void weir_landing_end_all(struct weir_landing *landing, enum weir_fate fate)
+{
+    for (uint32_t i = 0; i < landing->load->row_count; i++)
+        weir_landing_end(landing, i, fate);
+}
+
+/* --- failures that pass ----------------------------------------------------------------------- */
+
+void weir_landing_later(struct weir_landing *landing, uint32_t i, enum weir_class class_)
+{
+    landing->race |= class_ == WEIR_CLASS_RACE;
+    landing->refusal |= class_ == WEIR_CLASS_BAD_CREDENTIALS;
+    landing->transient |= class_ != WEIR_CLASS_RACE && class_ != WEIR_CLASS_BAD_CREDENTIALS;
+    weir_landing_step(landing, i, WEIR_STEP_LATER);
+}
+
+void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_)
+{
+    for (uint32_t i = 0; i < landing->load->row_count; i++)
+        weir_landing_later(landing, i, class_);
+}
+
+void weir_landing_halve(struct weir_landing *landing, enum weir_class class_)
+{
+    if (landing->load->row_count > 1)
+        weir_landing_step_all(landing, WEIR_STEP_HALVES);
+    else
+        weir_landing_later(landing, 0, class_);
+}
+
+/* The link gets a new token; only a second refusal waits. */
+void weir_landing_refused(struct weir_landing *landing)
+{
+    if (landing->load->refusals) {
+        weir_landing_all_later(landing, WEIR_CLASS_BAD_CREDENTIALS);
+        return;
+    }
+    landing->refusal = true;
+    weir_landing_step_all(landing, WEIR_STEP_AGAIN);
+}
+
+static void count_failures(struct weir_landing *landing)
+{
+    struct weir_load *load = landing->load;
+    if (!landing->transient && !landing->race && !landing->refusal) {
+        weir_load_forgive(load);
+        return;
+    }
+    load->transients += landing->transient;
+    load->races += landing->race;
+    load->refusals += landing->refusal;
+    if (load->failing_since_us == WEIR_FOREVER && !landing->refusal)
+        load->failing_since_us =
+            load->begun_us < landing->now_us ? load->begun_us : landing->now_us;
+}
+
+static int64_t span_us(int64_t first_us, int64_t longest_us, int count)
+{
+    int64_t span = first_us;
+    for (int i = 1; i < count && span < longest_us; i++)
+        span *= 2;
+    return span < longest_us ? span : longest_us;
+}
+
+void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+{
+    int failures = load->transients + load->refusals;
+    int64_t span = failures ? span_us(TRANSIENT_FIRST_US, TRANSIENT_LONGEST_US, failures)
+                            : span_us(RACE_FIRST_US, RACE_LONGEST_US, load->races);
+    double chance = weir_rng_unit(&executor->rng);
+    if (load->failing_since_us != WEIR_FOREVER &&
+        now_us - load->failing_since_us >= executor->plan.max_retry_time_us) {
+        weir_executor_give_up(executor, load, now_us);
+        return;
+    }
+    load->due_us = now_us + (int64_t)((double)span * (0.5 + 0.5 * chance));
+    weir_loads_move(&executor->loads, load, WEIR_LOAD_RESTING);
+}
+
+/* --- cutting up ------------------------------------------------------------------------------- */
+
+static struct weir_load *cut_by_step(struct weir_landing *landing, enum weir_step step)
+{
+    struct weir_load *load = landing->load;
+    struct weir_loads *loads = &landing->executor->loads;
+    struct weir_load *part = weir_loads_cut(loads, load, 0, landing->counts[step]);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < load->row_count; i++) {
+        if (landing->steps[i] == step)
+            part->rows[count++] = load->rows[i];
+    }
+    return part;
+}
+
+static void line_up(struct weir_landing *landing, struct weir_load *load)
+{
+    weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_LINED);
+}
+
+static void line_up_halves(struct weir_landing *landing, struct weir_load *load)
+{
+    struct weir_loads *loads = &landing->executor->loads;
+    uint32_t half = load->row_count / 2;
+    if (half)
+        line_up(landing, weir_loads_cut(loads, load, 0, half));
+    line_up(landing, weir_loads_cut(loads, load, half, load->row_count - half));
+    weir_loads_remove(loads, load);
+}
+
+static void start_afresh(struct weir_load *load, enum weir_load_mode mode)
+{
+    load->mode = mode;
+    if (mode == WEIR_LOAD_READ_BACK) /* who may not write may read */
+        load->avoid = WEIR_NOBODY;
+    weir_load_forgive(load);
+}
+
+/* Not before anything that is under way can have arrived. */
+static void rest_before_read_back(struct weir_landing *landing, struct weir_load *load)
+{
+    load->due_us = landing->now_us;
+    for (uint32_t i = 0; i < load->row_count; i++) {
+        const struct weir_row_state *state = weir_load_state(load, i);
+        int64_t due_us = state->tainted ? state->unknown_us + WEIR_READ_BACK_US : 0;
+        load->due_us = due_us > load->due_us ? due_us : load->due_us;
+    }
+    weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
+}
+
+static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_step step)
+{
+    switch (step) {
+    case WEIR_STEP_LATER:
+        weir_executor_rest(landing->executor, load, landing->now_us);
+        break;
+    case WEIR_STEP_HALVES:
+        line_up_halves(landing, load);
+        break;
+    case WEIR_STEP_ELSEWHERE:
+        load->avoid = landing->load->lease.connection;
+        if (landing->denied)
+            load->denied_by = load->avoid;
+        line_up(landing, load);
+        break;
+    case WEIR_STEP_SINGLES:
+        start_afresh(load, WEIR_LOAD_SINGLES);
+        line_up(landing, load);
+        break;
+    case WEIR_STEP_READ_BACK:
+        start_afresh(load, WEIR_LOAD_READ_BACK);
+        rest_before_read_back(landing, load);
+        break;
+    default:
+        line_up(landing, load);
+        break;
+    }
+}
+
+static void cut_up(struct weir_landing *landing)
+{
+    struct weir_batch *batch = landing->load->batch;
+    for (int step = WEIR_STEP_OVER + 1; step < WEIR_STEP_COUNT; step++) {
+        if (!landing->counts[step])
+            continue;
+        struct weir_load *part = cut_by_step(landing, (enum weir_step)step);
+        if (weir_executor_is_stopping(landing->executor))
+            weir_executor_give_up(landing->executor, part, landing->now_us);
+        else
+            lead_on(landing, part, (enum weir_step)step);
+    }
+    weir_loads_remove(&landing->executor->loads, landing->load);
+    weir_executor_finish_batch(landing->executor, batch, landing->now_us);
+}
+
+/* --- what the job learns ---------------------------------------------------------------------- */
+
+/* Has the service been reached at all? */
+static void note_contact(struct weir_executor *executor, uint32_t connection, bool unreachable,
+                         int64_t now_us)
+{
+    executor->unreachable[connection] = unreachable;
+    if (!unreachable) {
+        executor->contacted = true;
+        executor->unreachable_us = WEIR_FOREVER;
+    } else if (executor->unreachable_us == WEIR_FOREVER) {
+        executor->unreachable_us = now_us;
+    }
+}
+
+static void note_history(struct weir_executor *executor, bool bad)
+{
+    executor->bad_history = executor->bad_history << 1 | bad;
+    executor->bad_seen += executor->bad_seen < BAD_WINDOW;
+    executor->result.bad_batches += bad;
+}
+
+static bool any_done(const struct weir_landing *landing)
+{
+    for (uint32_t i = 0; i < landing->report->item_count; i++) {
+        if (landing->report->items[i].verdict.class_ == WEIR_CLASS_OK)
+            return true;
+    }
+    return landing->report->answer.verdict.class_ == WEIR_CLASS_OK;
+}
+
+static bool all_done(const struct weir_landing *landing)
+{
+    for (uint32_t i = 0; i < landing->report->item_count; i++) {
+        if (landing->report->items[i].verdict.class_ != WEIR_CLASS_OK)
+            return false;
+    }
+    return landing->report->answer.verdict.class_ == WEIR_CLASS_OK;
+}
+
+/* What one connection forbade as a whole another one has done as a whole. */
+static bool shows_denial_wrong(const struct weir_landing *landing)
+{
+    const struct weir_load *load = landing->load;
+    return load->denied_by != WEIR_NOBODY && load->denied_by != load->lease.connection &&
+           all_done(landing) && weir_executor_has_other(landing->executor, load->denied_by);
+}
+
+static void learn_of_write(struct weir_landing *landing)
+{
+    struct weir_executor *executor = landing->executor;
+    struct weir_load *load = landing->load;
+    if (load->mode == WEIR_LOAD_BULK && any_done(landing))
+        executor->warm = true;
+    if (load->mode == WEIR_LOAD_BULK && (landing->whole_bad || any_done(landing)))
+        note_history(executor, landing->whole_bad);
+    if (load->straight && landing->report->items)
+        note_history(executor, landing->bad_row);
+    if (shows_denial_wrong(landing))
+        weir_core_set_aside(executor->core, load->denied_by, landing->now_us);
+    bool is_long = landing->report->answer.duration_us > SINGLES_LONG_US;
+    if (load->mode == WEIR_LOAD_SINGLES && !executor->plan.bulk && is_long && load->row_count > 1 &&
+        load->row_count <= executor->plan.singles_max)
+        executor->plan.singles_max = load->row_count / 2;
+}
+
+static void settle(struct weir_landing *landing)
+{
+    struct weir_executor *executor = landing->executor;
+    const struct weir_verdict *verdict = &landing->report->answer.verdict;
+    uint32_t connection = landing->load->lease.connection;
+    weir_core_settle(executor->core, &landing->load->lease, &landing->report->answer,
+                     landing->now_us);
+    weir_executor_land(executor, landing->load);
+    note_contact(executor, connection, weir_report_is_unreachable(landing->report),
+                 landing->now_us);
+    if (landing->report->broken)
+        weir_core_set_aside(executor->core, connection, landing->now_us);
+    executor->result.connections[connection].throttles += verdict->class_ == WEIR_CLASS_THROTTLE;
+    executor->result.requests_unknown +=
+        verdict->outcome == WEIR_OUTCOME_UNKNOWN && landing->load->mode != WEIR_LOAD_READ_BACK;
+}
+
+static void end_early(struct weir_executor *executor, int64_t now_us)
+{
+    if (executor->rejected > executor->plan.errors_max)
+        weir_executor_stop(executor, WEIR_END_ERRORS, now_us);
+    if (executor->trial_rows && !executor->trial_over &&
+        executor->trial_forbidden == executor->trial_rows)
+        weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
+}
+
+void weir_executor_answered(struct weir_executor *executor, struct weir_load *flight,
+                            const struct weir_report *report, int64_t now_us)
+{
+    struct weir_landing landing = {
+        .executor = executor, .load = flight, .report = report, .now_us = now_us
+    };
+    landing.steps = weir_calloc(flight->row_count, sizeof(*landing.steps));
+    settle(&landing);
+    if (flight->mode == WEIR_LOAD_READ_BACK)
+        weir_landing_read_back(&landing);
+    else
+        weir_landing_read_write(&landing);
+    count_failures(&landing);
+    if (flight->mode != WEIR_LOAD_READ_BACK)
+        learn_of_write(&landing);
+    flight->straight = false;
+    if (landing.convicted)
+        weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
+    cut_up(&landing);
+    free(landing.steps);
+    end_early(executor, now_us);
+}
+
+void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flight,
+                          enum weir_unsent why, int64_t now_us)
+{
+    struct weir_answer unsent = { .verdict = { .class_ = WEIR_CLASS_UNSENT } };
+    uint32_t connection = flight->lease.connection;
+    weir_core_settle(executor->core, &flight->lease, &unsent, now_us);
+    weir_executor_land(executor, flight);
+    if (why == WEIR_UNSENT_CREDENTIALS)
+        weir_core_set_aside(executor->core, connection, now_us);
+    else
+        note_contact(executor, connection, true, now_us);
+    if (weir_executor_is_stopping(executor)) {
+        weir_executor_give_up(executor, flight, now_us);
+    } else if (why == WEIR_UNSENT_CREDENTIALS) {
+        weir_loads_move(&executor->loads, flight, WEIR_LOAD_LINED);
+    } else {
+        flight->transients++;
+        if (flight->failing_since_us == WEIR_FOREVER)
+            flight->failing_since_us = now_us;
+        weir_executor_rest(executor, flight, now_us);
+    }
+}

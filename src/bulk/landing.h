@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A landing: one answer while it is taken apart. Inside of the executor; see executor_parts.h.
+ *
+ *     answer of the whole ─┐
+ *                          ├─▶ a step for every row ─▶ the load is cut up by steps: a new load for
+ *     answer of a row ─────┘                           each that leads on
+ *
+ *     landing.c   from the answer to the new loads, and what the job learns on the way
+ *     outcome.c   the steps after a write
+ *     denial.c    … where it was forbidden
+ *     verify.c    … and after a read-back
+ */
+#ifndef WEIR_BULK_LANDING_H
+#define WEIR_BULK_LANDING_H
+
+#include "bulk/executor_parts.h"
+
+/* What becomes of a row after an answer. */
+enum weir_step {
+    WEIR_STEP_OVER = 0,  /* it has a fate */
+    WEIR_STEP_AGAIN,     /* the same, at once */
+    WEIR_STEP_LATER,     /* the same, after the back-off of the load */
+    WEIR_STEP_ELSEWHERE, /* the same, on another connection */
+    WEIR_STEP_HALVES,    /* the same, half as many at a time */
+    WEIR_STEP_SINGLES,
+    WEIR_STEP_READ_BACK,
+    WEIR_STEP_COUNT
+};
+
+struct weir_landing {
+    struct weir_executor *executor;
+    struct weir_load *load;
+    const struct weir_report *report;
+    int64_t now_us;
+    uint8_t *steps;
+    uint32_t counts[WEIR_STEP_COUNT];
+    bool transient; /* what the failures that are tried again were */
+    bool race;
+    bool refusal;
+    bool denied;    /* all of it, by this connection */
+    bool convicted; /* nobody may do it */
+    bool bad_row;   /* a row is to blame */
+    bool whole_bad; /* it failed as a whole for a row in it */
+};
+
+/* --- landing.c --- */
+
+void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_step step);
+void weir_landing_step_all(struct weir_landing *landing, enum weir_step step);
+
+/* The row has come to its end. */
+void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate fate);
+void weir_landing_end_all(struct weir_landing *landing, enum weir_fate fate);
+
+/* The same after a back-off that goes by the class of the failure. */
+void weir_landing_later(struct weir_landing *landing, uint32_t i, enum weir_class class_);
+void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_);
+
+/* Half as many at a time; a single row later. */
+void weir_landing_halve(struct weir_landing *landing, enum weir_class class_);
+
+/* The credentials were refused. */
+void weir_landing_refused(struct weir_landing *landing);
+
+/* --- outcome.c --- */
+
+void weir_landing_read_write(struct weir_landing *landing);
+
+/* The row itself is to blame. */
+void weir_landing_fail(struct weir_landing *landing, uint32_t i,
+                       const struct weir_report_item *item);
+
+/* --- denial.c --- */
+
+/* One connection forbids all of it, or a row of it. */
+void weir_landing_deny_all(struct weir_landing *landing);
+void weir_landing_deny(struct weir_landing *landing, uint32_t i,
+                       const struct weir_report_item *item);
+
+/* --- verify.c --- */
+
+void weir_landing_read_back(struct weir_landing *landing);
+
+static inline bool weir_landing_is_create(const struct weir_landing *landing)
+{
+    return landing->executor->plan.operation == WEIR_OPERATION_CREATE;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers to writes: a step for every row; see landing.h.
+ *
+ * The one rule above all others: a create that is tainted is never rejected before its id was read
+ * back, whatever the error says. It may be the first attempt that is in the way of the second.
+ */
+#include "bulk/landing.h"
+
+static void done_row(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)
+{
+    struct weir_row_state *state = weir_load_state(landing->load, i);
+    landing->executor->any_done = true;
+    if (item && item->id_known) {
+        state->id_known = true;
+        state->id = item->id;
+    }
+    landing->executor->result.connections[landing->load->lease.connection].rows_done++;
+    weir_landing_end(landing, i, WEIR_FATE_DONE);
+}
+
+static void taint(struct weir_landing *landing, uint32_t i)
+{
+    struct weir_row_state *state = weir_load_state(landing->load, i);
+    struct weir_batch *batch = landing->load->batch;
+    state->tainted = true;
+    state->unknown_us = landing->now_us;
+    batch->clear_us = landing->now_us + WEIR_LATE_US;
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct weir_report *report,
+                         const struct weir_report_item *item, bool own)
+{
+    struct weir_row_state *state = weir_load_state(load, i);
+    const struct weir_verdict *verdict = item ? &item->verdict : &report->answer.verdict;
+    bool has_id = item && item->request_id;
+    struct weir_row_error error = {
+        .class_ = verdict->class_,
+        .fault = item ? item->fault : report->fault,
+        .http_status = verdict->http_status,
+        .code = verdict->code,
+        .connection = load->lease.connection,
+        .message = item ? item->message : report->message,
+        .request_id = has_id ? item->request_id : report->request_id,
+    };
+    weir_row_error_free(state->error);
+    state->error = weir_row_error_new(&error);
+    state->own_error = own;
+}
+
+/* An error on a create says nothing if an earlier attempt may be the cause. */
+static bool must_read_back(const struct weir_landing *landing, uint32_t i,
+                           enum weir_fault_kind fault)
+{
+    bool older = landing->executor->plan.ids == WEIR_IDS_DERIVED && fault == WEIR_FAULT_DUPLICATE;
+    return weir_landing_is_create(landing) && (weir_load_state(landing->load, i)->tainted || older);
+}
+
+/*
+ * On an update, upsert or delete that is tainted an error is believed only if it would have been
+ * the same before: a value that does not fit, a row that is not there. A plug-in may refuse just
+ * because the first attempt was executed; such a row is tried again, and honestly unknown at last.
+ */
+static bool is_doubtful(const struct weir_landing *landing, uint32_t i, enum weir_fault_kind fault,
+                        enum weir_class class_)
+{
+    const struct weir_row_state *state = weir_load_state(landing->load, i);
+    return !weir_landing_is_create(landing) && state->tainted && class_ == WEIR_CLASS_BAD_ROWS &&
+           fault != WEIR_FAULT_VALIDATION && fault != WEIR_FAULT_NOT_FOUND;
+}
+
+/* The row itself is to blame, and no other try would change that. */
+void weir_landing_fail(struct weir_landing *landing, uint32_t i,
+                       const struct weir_report_item *item)
+{
+    enum weir_fault_kind fault = item ? item->fault : landing->report->fault;
+    enum weir_class class_ = item ? item->verdict.class_ : landing->report->answer.verdict.class_;
+    weir_executor_blame(landing->load, i, landing->report, item, true);
+    if (landing->executor->plan.operation == WEIR_OPERATION_DELETE && fault == WEIR_FAULT_NOT_FOUND)
+        weir_landing_end(landing, i, WEIR_FATE_ABSENT);
+    else if (must_read_back(landing, i, fault))
+        weir_landing_step(landing, i, WEIR_STEP_READ_BACK);
+    else if (is_doubtful(landing, i, fault, class_))
+        weir_landing_later(landing, i, WEIR_CLASS_TRANSIENT);
+    else
+        weir_landing_end(landing, i, WEIR_FATE_REJECTED);
+}
+
+/* --- writes ----------------------------------------------------------------------------------- */
+
+static bool all_denied(const struct weir_landing *landing)
+{
+    for (uint32_t i = 0; i < landing->report->item_count; i++) {
+        if (landing->report->items[i].verdict.class_ != WEIR_CLASS_PRIVILEGE)
+            return false;
+    }
+    return true;
+}
+
+/* An elastic table names the rows that failed, but not why: asked by itself the row is told. */
+static bool is_wordless(const struct weir_landing *landing, const struct weir_report_item *item)
+{
+    return landing->load->mode == WEIR_LOAD_BULK && item->verdict.code == 0 &&
+           item->fault == WEIR_FAULT_NONE;
+}
+
+static void read_item(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)
+{
+    const struct weir_verdict *verdict = &item->verdict;
+    bool unknown = verdict->outcome == WEIR_OUTCOME_UNKNOWN;
+    if (unknown)
+        taint(landing, i);
+    switch (verdict->class_) {
+    case WEIR_CLASS_OK:
+        done_row(landing, i, item);
+        break;
+    case WEIR_CLASS_THROTTLE:
+        weir_landing_step(landing, i, WEIR_STEP_AGAIN);
+        break;
+    case WEIR_CLASS_TRANSIENT:
+    case WEIR_CLASS_RACE:
+    case WEIR_CLASS_BAD_CREDENTIALS:
+        weir_landing_later(landing, i, verdict->class_);
+        break;
+    case WEIR_CLASS_PRIVILEGE:
+        weir_landing_deny(landing, i, item);
+        break;
+    default:
+        landing->bad_row = true;
+        if (unknown)
+            weir_landing_later(landing, i, WEIR_CLASS_TRANSIENT);
+        else if (is_wordless(landing, item))
+            weir_landing_step(landing, i, WEIR_STEP_SINGLES);
+        else
+            weir_landing_fail(landing, i, item);
+        break;
+    }
+}
+
+/* A bulk message failed as a whole: the rows go on one by one, or are looked for first. */
+static void take_apart(struct weir_landing *landing)
+{
+    landing->whole_bad = true;
+    for (uint32_t i = 0; i < landing->load->row_count; i++) {
+        if (!must_read_back(landing, i, landing->report->fault)) {
+            weir_landing_step(landing, i, WEIR_STEP_SINGLES);
+            continue;
+        }
+        weir_executor_blame(landing->load, i, landing->report, NULL, false);
+        weir_landing_step(landing, i, WEIR_STEP_READ_BACK);
+    }
+}
+
+static void read_refusal(struct weir_landing *landing)
+{
+    struct weir_load *load = landing->load;
+    const struct weir_report *report = landing->report;
+    bool unknown = report->answer.verdict.outcome == WEIR_OUTCOME_UNKNOWN;
+    /* Nobody's error in particular: a gateway, a page. */
+    bool blames_nobody =
+        report->answer.verdict.class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE;
+    if (load->mode == WEIR_LOAD_BULK &&
+        (report->fault == WEIR_FAULT_BULK_DISABLED || report->fault == WEIR_FAULT_UNSUPPORTED)) {
+        landing->executor->plan.bulk = false;
+        weir_landing_step_all(landing, WEIR_STEP_SINGLES);
+    } else if (load->mode ==
+               WEIR_LOAD_BULK) { /* one row, too: it may be the message that is wrong */
+        take_apart(landing);
+    } else if (load->row_count > 1) {
+        weir_landing_step_all(landing, WEIR_STEP_HALVES);
+    } else if (unknown || blames_nobody) {
+        weir_landing_later(landing, 0, WEIR_CLASS_TRANSIENT);
+    } else {
+        landing->whole_bad = true;
+        weir_landing_fail(landing, 0, NULL);
+    }
+}
+
+/* An elastic table has no transaction: what failed as a whole may have begun. */
+static bool may_have_begun(const struct weir_landing *landing)
+{
+    const struct weir_verdict *verdict = &landing->report->answer.verdict;
+    return landing->executor->plan.elastic && landing->load->mode == WEIR_LOAD_BULK &&
+           verdict->class_ != WEIR_CLASS_THROTTLE && verdict->class_ != WEIR_CLASS_PRIVILEGE &&
+           verdict->class_ != WEIR_CLASS_BAD_CREDENTIALS && verdict->http_status != 0;
+}
+
+static void read_whole(struct weir_landing *landing)
+{
+    const struct weir_report *report = landing->report;
+    const struct weir_verdict *verdict = &report->answer.verdict;
+    bool unknown = verdict->outcome == WEIR_OUTCOME_UNKNOWN || may_have_begun(landing);
+    for (uint32_t i = 0; unknown && i < landing->load->row_count; i++)
+        taint(landing, i);
+    switch (verdict->class_) {
+    case WEIR_CLASS_OK:
+        for (uint32_t i = 0; i < landing->load->row_count; i++)
+            done_row(landing, i, NULL);
+        break;
+    case WEIR_CLASS_THROTTLE:
+    case WEIR_CLASS_UNSENT:
+        weir_landing_step_all(landing, WEIR_STEP_AGAIN);
+        break;
+    case WEIR_CLASS_TRANSIENT:
+        if (report->timed_out)
+            weir_landing_halve(landing, verdict->class_);
+        else
+            weir_landing_all_later(landing, verdict->class_);
+        break;
+    case WEIR_CLASS_RACE:
+        weir_landing_all_later(landing, verdict->class_);
+        break;
+    case WEIR_CLASS_BAD_CREDENTIALS:
+        weir_landing_refused(landing);
+        break;
+    case WEIR_CLASS_PRIVILEGE:
+        weir_landing_deny_all(landing);
+        break;
+    case WEIR_CLASS_TOO_BIG:
+        if (landing->load->row_count > 1 || unknown)
+            weir_landing_halve(landing, WEIR_CLASS_TRANSIENT);
+        else
+            weir_landing_fail(landing, 0, NULL);
+        break;
+    default:
+        read_refusal(landing);
+        break;
+    }
+}
+
+void weir_landing_read_write(struct weir_landing *landing)
+{
+    if (!landing->report->items) {
+        read_whole(landing);
+    } else if (all_denied(landing)) {
+        weir_landing_deny_all(landing);
+    } else {
+        for (uint32_t i = 0; i < landing->load->row_count; i++)
+            read_item(landing, i, &landing->report->items[i]);
+    }
+}

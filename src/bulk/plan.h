@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What a job is to do, as far as the executor has to know it. Plain data. */
+#ifndef WEIR_BULK_PLAN_H
+#define WEIR_BULK_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weir_operation {
+    WEIR_OPERATION_CREATE = 0,
+    WEIR_OPERATION_UPDATE,
+    WEIR_OPERATION_UPSERT,
+    WEIR_OPERATION_DELETE,
+};
+
+/* Whose ids creates carry, which decides what finding one there means. */
+enum weir_ids {
+    WEIR_IDS_MADE = 0, /* for this job: who has one is ours */
+    WEIR_IDS_GIVEN,    /* by the input: ours if it was created since the job began */
+    WEIR_IDS_DERIVED,  /* from other columns: an older one is an earlier job's, and skipped */
+};
+
+struct weir_plan {
+    enum weir_operation operation;
+    enum weir_ids ids;
+    bool elastic;
+    bool bulk;                  /* the table has the message, and rows may go by it */
+    bool resumed;               /* every row is tainted from the start */
+    uint32_t singles_max;       /* rows of a $batch where there is no bulk message; at least 1 */
+    int64_t job_begun_wall_us;  /* by the service's clock, as far as it is known */
+    int64_t max_retry_time_us;  /* of failures that are not throttles */
+    uint64_t errors_max;        /* rejected rows; UINT64_MAX: any number */
+    double rows_per_second_max; /* 0: any */
+    size_t memory_bytes_max;    /* of batches on their way */
+    uint32_t commit_wait_max;   /* results that may await their commit; at least 1 */
+};
+
+#endif

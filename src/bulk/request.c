@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The request of a load; see request.h. */
+#include "bulk/request.h"
+
+#include "protocol/readback.h"
+
+#include "base/mem.h"
+
+static enum weir_bulk_message message_of(enum weir_operation operation)
+{
+    static const enum weir_bulk_message messages[] = {
+        [WEIR_OPERATION_CREATE] = WEIR_BULK_CREATE,
+        [WEIR_OPERATION_UPDATE] = WEIR_BULK_UPDATE,
+        [WEIR_OPERATION_UPSERT] = WEIR_BULK_UPSERT,
+        [WEIR_OPERATION_DELETE] = WEIR_BULK_DELETE,
+    };
+    return messages[operation];
+}
+
+static enum weir_request_kind kind_of(enum weir_operation operation)
+{
+    static const enum weir_request_kind kinds[] = {
+        [WEIR_OPERATION_CREATE] = WEIR_REQUEST_CREATE,
+        [WEIR_OPERATION_UPDATE] = WEIR_REQUEST_UPDATE,
+        [WEIR_OPERATION_UPSERT] = WEIR_REQUEST_UPSERT,
+        [WEIR_OPERATION_DELETE] = WEIR_REQUEST_DELETE,
+    };
+    return kinds[operation];
+}
+
+static enum weir_status fill_bulk(struct weir_load_request *request, const struct weir_load *load,
+                                  const struct weir_request_plan *plan, struct weir_error *err)
+{
+    enum weir_bulk_message message = message_of(plan->operation);
+    struct weir_target *targets = weir_calloc(load->row_count, sizeof(*targets));
+    for (uint32_t i = 0; i < load->row_count; i++)
+        targets[i] = weir_load_row(load, i)->target;
+    weir_buf_init(&request->target, WEIR_URL_BYTES_MAX);
+    weir_gather_init(&request->bulk, plan->body_bytes_max);
+    enum weir_status status =
+        weir_bulk_path(message, plan->table, &plan->options, &request->target, err);
+    if (!status)
+        status =
+            weir_bulk_body(message, plan->table, targets, load->row_count, &request->bulk, err);
+    free(targets);
+    if (status) {
+        weir_buf_release(&request->target);
+        weir_gather_release(&request->bulk);
+        return status;
+    }
+    weir_request_lines_init(&request->lines, &plan->options, WEIR_REQUEST_CREATE);
+    request->body = &request->bulk;
+    return WEIR_OK;
+}
+
+/* accounts(id)?$select=accountid,createdon */
+static enum weir_status add_read(struct weir_load_request *request, const struct weir_row *row,
+                                 const struct weir_table_names *table, struct weir_error *err)
+{
+    struct weir_buf path;
+    weir_buf_init(&path, WEIR_PART_URL_BYTES_MAX);
+    enum weir_status status = weir_readback_path(table, &row->target, &path, err);
+    struct weir_batch_part part = {
+        .kind = WEIR_REQUEST_READ,
+        .table = table,
+        .path = weir_str(weir_buf_text(&path), path.len),
+    };
+    if (!status)
+        status = weir_batch_request_add(&request->batch, &part, err);
+    weir_buf_release(&path);
+    return status;
+}
+
+static enum weir_status add_write(struct weir_load_request *request, const struct weir_row *row,
+                                  const struct weir_request_plan *plan, struct weir_error *err)
+{
+    struct weir_batch_part part = {
+        .kind = kind_of(plan->operation),
+        .table = plan->table,
+        .target = row->target,
+    };
+    return weir_batch_request_add(&request->batch, &part, err);
+}
+
+static enum weir_status fill_batch(struct weir_load_request *request, const struct weir_load *load,
+                                   const struct weir_request_plan *plan, struct weir_str boundary,
+                                   struct weir_error *err)
+{
+    struct weir_request_options options = plan->options;
+    options.continue_on_error = true;
+    enum weir_status status =
+        weir_batch_request_init(&request->batch, boundary, &options, plan->body_bytes_max, err);
+    if (status)
+        return status;
+    for (uint32_t i = 0; !status && i < load->row_count; i++) {
+        const struct weir_row *row = weir_load_row(load, i);
+        status = load->mode == WEIR_LOAD_READ_BACK ? add_read(request, row, plan->table, err)
+                                                   : add_write(request, row, plan, err);
+    }
+    if (!status)
+        status = weir_batch_request_finish(&request->batch, err);
+    if (status) {
+        weir_batch_request_release(&request->batch);
+        return status;
+    }
+    weir_buf_init(&request->target, WEIR_URL_BYTES_MAX);
+    weir_buf_add_text(&request->target, WEIR_BATCH_PATH);
+    weir_request_lines_init_batch(&request->lines, &options, boundary);
+    request->body = &request->batch.body;
+    return WEIR_OK;
+}
+
+enum weir_status weir_load_request_init(struct weir_load_request *request,
+                                        const struct weir_load *load,
+                                        const struct weir_request_plan *plan,
+                                        struct weir_str boundary, struct weir_error *err)
+{
+    *request = (struct weir_load_request){ 0 };
+    if (load->mode == WEIR_LOAD_BULK)
+        return fill_bulk(request, load, plan, err);
+    return fill_batch(request, load, plan, boundary, err);
+}
+
+void weir_load_request_release(struct weir_load_request *request)
+{
+    if (!request->body)
+        return;
+    if (request->body == &request->bulk)
+        weir_gather_release(&request->bulk);
+    else
+        weir_batch_request_release(&request->batch);
+    weir_request_lines_release(&request->lines);
+    weir_buf_release(&request->target);
+    request->body = NULL;
+}

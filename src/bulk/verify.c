@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading back: is a row there that may have been created? See landing.h.
+ *
+ *                       ids made for the job   given by the input        derived from columns
+ *   present, since      done                   done if tainted           done if tainted
+ *   the job began                              else its own error        else its own error
+ *   present, older      done                   rejected, exists already  skipped
+ *   absent              untainted: its own error stands; after one of the whole it goes on alone
+ *   forbidden           once more on another connection, then unknown
+ */
+#include "bulk/landing.h"
+
+/* createdon has no fractions: the second in which the job began counts as since. */
+static bool is_since_begin(const struct weir_executor *executor,
+                           const struct weir_report_item *item)
+{
+    int64_t begun_us = executor->plan.job_begun_wall_us;
+    return item->created_wall_us >= begun_us - begun_us % WEIR_US_PER_S;
+}
+
+static void reject_as_existing(struct weir_row_state *state, const struct weir_load *load)
+{
+    char message[] = "exists already";
+    struct weir_row_error error = {
+        .class_ = WEIR_CLASS_BAD_ROWS,
+        .fault = WEIR_FAULT_DUPLICATE,
+        .http_status = state->error ? state->error->http_status : 0,
+        .code = state->error ? state->error->code : 0,
+        .connection = load->lease.connection,
+        .message = message,
+        .request_id = state->error ? state->error->request_id : NULL,
+    };
+    struct weir_row_error *made = weir_row_error_new(&error);
+    weir_row_error_free(state->error);
+    state->error = made;
+}
+
+static enum weir_fate fate_of_present(const struct weir_executor *executor,
+                                      struct weir_row_state *state, const struct weir_load *load,
+                                      const struct weir_report_item *item)
+{
+    if (executor->plan.ids == WEIR_IDS_MADE)
+        return WEIR_FATE_DONE;
+    if (is_since_begin(executor, item))
+        return state->tainted ? WEIR_FATE_DONE : WEIR_FATE_REJECTED;
+    if (executor->plan.ids == WEIR_IDS_DERIVED)
+        return WEIR_FATE_SKIPPED;
+    reject_as_existing(state, load);
+    return WEIR_FATE_REJECTED;
+}
+
+static enum weir_step end(struct weir_executor *executor, const struct weir_load *load, uint32_t i,
+                          enum weir_fate fate, int64_t now_us)
+{
+    weir_executor_end_row(executor, load->batch, load->rows[i], fate, now_us);
+    return WEIR_STEP_OVER;
+}
+
+static enum weir_step unseen(struct weir_executor *executor, const struct weir_load *load,
+                             uint32_t i, int64_t now_us)
+{
+    struct weir_row_state *state = weir_load_state(load, i);
+    if (state->unseen || !weir_executor_has_other(executor, load->lease.connection))
+        return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us);
+    state->unseen = true;
+    return WEIR_STEP_ELSEWHERE;
+}
+
+static enum weir_step verify(struct weir_executor *executor, const struct weir_load *load,
+                             uint32_t i, const struct weir_report_item *item, int64_t now_us)
+{
+    struct weir_row_state *state = weir_load_state(load, i);
+    switch (item->presence) {
+    case WEIR_PRESENCE_PRESENT:
+        return end(executor, load, i, fate_of_present(executor, state, load, item), now_us);
+    case WEIR_PRESENCE_ABSENT:
+        state->tainted = false;
+        if (!state->own_error)
+            return WEIR_STEP_SINGLES;
+        return end(executor, load, i, WEIR_FATE_REJECTED, now_us);
+    case WEIR_PRESENCE_FORBIDDEN:
+        return unseen(executor, load, i, now_us);
+    default:
+        break;
+    }
+    if (item->verdict.class_ == WEIR_CLASS_THROTTLE)
+        return WEIR_STEP_AGAIN;
+    if (item->verdict.class_ == WEIR_CLASS_BAD_ROWS || item->verdict.class_ == WEIR_CLASS_OTHER)
+        return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us); /* it cannot be asked for */
+    return WEIR_STEP_LATER;
+}
+
+static void read_back_whole(struct weir_landing *landing)
+{
+    const struct weir_verdict *verdict = &landing->report->answer.verdict;
+    struct weir_load *load = landing->load;
+    switch (verdict->class_) {
+    case WEIR_CLASS_THROTTLE:
+    case WEIR_CLASS_UNSENT:
+        weir_landing_step_all(landing, WEIR_STEP_AGAIN);
+        break;
+    case WEIR_CLASS_BAD_CREDENTIALS:
+        weir_landing_refused(landing);
+        break;
+    case WEIR_CLASS_TRANSIENT:
+    case WEIR_CLASS_RACE:
+        if (landing->report->timed_out)
+            weir_landing_halve(landing, verdict->class_);
+        else
+            weir_landing_all_later(landing, verdict->class_);
+        break;
+    case WEIR_CLASS_PRIVILEGE:
+        if (load->avoid == WEIR_NOBODY &&
+            weir_executor_has_other(landing->executor, load->lease.connection))
+            weir_landing_step_all(landing, WEIR_STEP_ELSEWHERE);
+        else
+            weir_landing_end_all(landing, WEIR_FATE_UNKNOWN);
+        break;
+    default:
+        if (load->row_count > 1)
+            weir_landing_step_all(landing, WEIR_STEP_HALVES);
+        else
+            weir_landing_end(landing, 0, WEIR_FATE_UNKNOWN);
+        break;
+    }
+}
+
+void weir_landing_read_back(struct weir_landing *landing)
+{
+    if (!landing->report->items) {
+        read_back_whole(landing);
+        return;
+    }
+    for (uint32_t i = 0; i < landing->load->row_count; i++) {
+        const struct weir_report_item *item = &landing->report->items[i];
+        enum weir_step step = verify(landing->executor, landing->load, i, item, landing->now_us);
+        if (step == WEIR_STEP_LATER)
+            weir_landing_later(landing, i, item->verdict.class_);
+        else
+            weir_landing_step(landing, i, step);
+    }
+}

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/* Which load goes when and where, what bounds it, and how a run comes to its end. */
+#include "support/executor_rig.h"
+
+/* As many as want to leave now. */
+static uint32_t flights(struct weir_load **loads)
+{
+    uint32_t count = 0;
+    while ((loads[count] = try_flight()))
+        count++;
+    return count;
+}
+
+START_TEST(until_a_bulk_message_has_succeeded_one_is_in_flight)
+{
+    struct weir_load *loads[16];
+    setup(2, 4);
+    start();
+    for (int i = 0; i < 6; i++)
+        give(1);
+    ck_assert_uint_eq(flights(loads), 1);
+    reply(loads[0], RACE);
+    rig.now_us += SECONDS(2);
+    ck_assert_uint_eq(flights(loads), 1);
+    reply(loads[0], OK_);
+    ck_assert_uint_eq(flights(loads), 5);
+    for (int i = 0; i < 5; i++)
+        reply(loads[i], OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(retries_and_splits_go_before_new_batches_and_those_in_their_order)
+{
+    setup(1, 1);
+    start_warm();
+    give(4);
+    give(4);
+    give(4);
+    reply(flight(), TOO_BIG);
+    struct weir_load *load = flight();
+    ck_assert_uint_eq(load->batch->serial, 1);
+    ck_assert_uint_eq(weir_load_row(load, 0)->number, 1);
+    reply(load, OK_);
+    load = flight();
+    ck_assert_uint_eq(weir_load_row(load, 0)->number, 3);
+    reply(load, OK_);
+    load = flight();
+    ck_assert_uint_eq(load->batch->serial, 2);
+    reply(load, OK_);
+    reply(flight(), OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(retries_of_failures_are_at_most_one_flight_in_five)
+{
+    struct weir_load *loads[64];
+    setup(4, 5);
+    start_warm();
+    for (int i = 0; i < 36; i++)
+        give(1);
+    uint32_t count = flights(loads);
+    ck_assert_uint_eq(count, 20);
+    for (uint32_t i = 0; i < count; i++)
+        reply(loads[i], BUSY);
+    rig.now_us += SECONDS(2); /* all have waited long enough */
+    count = flights(loads);
+    ck_assert_uint_ge(count, 16); /* the new ones do not stand behind them */
+    uint32_t retries = 0;
+    for (uint32_t i = 0; i < count; i++)
+        retries += weir_load_is_retry(loads[i]);
+    ck_assert_uint_ge(retries, 1);
+    ck_assert_uint_le(retries, 4);
+    for (uint32_t i = 0; i < count; i++)
+        reply(loads[i], OK_);
+    while ((count = flights(loads))) { /* alone: one at a time */
+        ck_assert_uint_eq(count, 1);
+        reply(loads[0], OK_);
+    }
+    finish(0);
+}
+END_TEST
+
+START_TEST(a_lease_that_went_stale_puts_the_load_back_in_line)
+{
+    setup(2, 2);
+    start_warm();
+    give(1);
+    give(1);
+    struct weir_load *first = flight();
+    struct weir_load *other = boarding();
+    uint32_t connection = other->lease.connection;
+    ck_assert_uint_ne(connection, first->lease.connection);
+    weir_core_set_aside(&rig.core, connection, rig.now_us);
+    ck_assert_int_eq(weir_executor_begin(&executor, other, rig.now_us), WEIR_E_STALE_LEASE);
+    other = flight();
+    ck_assert_uint_eq(other->batch->serial, 2);
+    ck_assert_uint_eq(other->lease.connection, first->lease.connection);
+    reply(first, OK_);
+    reply(other, OK_);
+    finish(0);
+}
+END_TEST
+
+/* --- repeats --- */
+
+START_TEST(a_repeated_key_waits_for_its_predecessor)
+{
+    setup(1, 4);
+    start_warm();
+    uint64_t first = give(1);
+    give_after(1, first);
+    struct weir_load *load = flight();
+    ck_assert_ptr_null(try_flight());
+    reply(load, OK_);
+    load = flight();
+    ck_assert_uint_eq(load->batch->serial, 2);
+    reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(a_repeated_key_waits_until_nothing_can_arrive_late)
+{
+    setup(1, 4);
+    plan.operation = WEIR_OPERATION_UPDATE;
+    start_warm();
+    uint64_t first = give(1);
+    reply(flight(), SILENT);
+    int64_t unknown_us = rig.now_us;
+    reply(flight_later(SECONDS(2)), OK_);
+    commit(); /* the first batch is gone; what it left behind is not */
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(batches_returned, 1);
+    give_after(1, first);
+    struct weir_load *load = flight_later(MINUTES(6));
+    ck_assert(rig.now_us == unknown_us + SECONDS(300));
+    reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(what_comes_after_a_row_that_was_given_up_is_given_up)
+{
+    setup(1, 4);
+    start_warm();
+    uint64_t first = give(1);
+    uint64_t second = give_after(1, first);
+    give_after(1, second);
+    int64_t begun_us = rig.now_us;
+    while (rig.now_us - begun_us < MINUTES(10))
+        reply(flight_later(SECONDS(31)), BUSY);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    give_after(1, first); /* long gone, and yet */
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 4);
+    finish(6);
+}
+END_TEST
+
+/* --- who may do it --- */
+
+START_TEST(a_load_that_one_connection_forbids_goes_to_another_and_sets_the_first_aside)
+{
+    setup(2, 4);
+    start_warm();
+    give(5);
+    struct weir_load *load = flight();
+    uint32_t first = load->lease.connection;
+    reply_fault(load, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    load = flight();
+    ck_assert_uint_ne(load->lease.connection, first);
+    ck_assert(!rig.core.connections[first].set_aside);
+    reply(load, OK_);
+    ck_assert(rig.core.connections[first].set_aside);
+    finish(0);
+}
+END_TEST
+
+START_TEST(a_row_that_two_connections_forbid_is_rejected)
+{
+    setup(3, 4);
+    start_warm();
+    give(5);
+    reply_fault(flight(), FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    reply_fault(flight(), FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    struct weir_load *load = flight();
+    ck_assert_int_eq(load->mode, WEIR_LOAD_SINGLES);
+    struct weir_report report = each(load);
+    say(&report, 3, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    answer(load, report);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[4], WEIR_FATE_REJECTED);
+    ck_assert_int_eq(fates[5], WEIR_FATE_DONE);
+    for (int i = 0; i < 3; i++)
+        ck_assert(!rig.core.connections[i].set_aside);
+    finish(1);
+}
+END_TEST
+
+START_TEST(a_connection_that_forbids_a_row_twice_is_not_two_connections)
+{
+    setup(2, 4);
+    plan.bulk = false;
+    start();
+    give(3);
+    struct weir_load *load = flight();
+    uint32_t first = load->lease.connection;
+    struct weir_report report = each(load);
+    say(&report, 1, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    answer(load, report);
+    weir_core_set_aside(&rig.core, 1 - first, rig.now_us); /* only the first is left … */
+    load = flight();
+    ck_assert_uint_eq(load->lease.connection, first);
+    weir_core_restore(&rig.core, 1 - first, rig.now_us); /* … for a moment */
+    reply_each(load, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    load = flight();
+    ck_assert_uint_ne(load->lease.connection, first);
+    reply_each(load, OK_, WEIR_FAULT_NONE);
+    finish(0);
+}
+END_TEST
+
+START_TEST(if_all_rows_of_the_first_load_are_forbidden_the_job_is_over)
+{
+    setup((uint32_t)_i, 4);
+    start_warm();
+    give(5);
+    give(5);
+    struct weir_load *load = flight();
+    struct weir_load *second = flight();
+    while (load->mode == WEIR_LOAD_BULK) {
+        reply_fault(load, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+        load = flight();
+    }
+    reply_each(load, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    ck_assert_ptr_null(try_flight());
+    reply_fault(second, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    ck_assert_uint_eq(executor.rejected, 0); /* no row is to blame: a later run may do them */
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 10);
+    finish(4);
+}
+END_TEST
+
+START_TEST(a_connection_whose_credentials_are_of_no_use_is_set_aside_until_none_is_left)
+{
+    setup(2, 1);
+    start_warm();
+    give(3);
+    struct weir_report broken = whole(REFUSED, WEIR_FAULT_AUTH);
+    reply_fault(flight(), REFUSED, WEIR_FAULT_AUTH); /* once: a new token helps */
+    broken.broken = true;
+    answer(flight(), broken);
+    struct weir_load *load = flight_later(SECONDS(5));
+    weir_executor_unsent(&executor, load, WEIR_UNSENT_CREDENTIALS, rig.now_us);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(4);
+}
+END_TEST
+
+/* --- reaching the service --- */
+
+START_TEST(if_nobody_answers_for_fifteen_seconds_at_first_it_is_over)
+{
+    setup(2, 2);
+    start();
+    give(3);
+    int64_t begun_us = rig.now_us;
+    while (!over) {
+        struct weir_load *load = try_flight();
+        if (load)
+            reply(load, DEAF);
+        else if (!over)
+            rig.now_us = weir_executor_next_us(&executor);
+    }
+    ck_assert(rig.now_us - begun_us >= SECONDS(15) && rig.now_us - begun_us < SECONDS(20));
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(10);
+}
+END_TEST
+
+START_TEST(a_slow_first_answer_is_waited_for)
+{
+    setup(2, 2);
+    start_warm();
+    give(1);
+    give(1);
+    struct weir_load *slow = flight();
+    struct weir_load *load = flight();
+    ck_assert_uint_ne(slow->lease.connection, load->lease.connection);
+    reply(load, DEAF);
+    rig.now_us += SECONDS(60);
+    load = flight();
+    ck_assert_uint_eq(executor.result.ends, 0);
+    reply(slow, OK_);
+    reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(later_the_service_may_be_away_for_five_minutes)
+{
+    setup(1, 1);
+    start();
+    give(1);
+    reply(flight(), OK_);
+    give(1);
+    int64_t begun_us = rig.now_us;
+    while (!over) {
+        struct weir_load *load = try_flight();
+        if (load)
+            reply(load, DEAF);
+        else if (!over) {
+            weir_executor_committed(&executor, last_record, rig.now_us);
+            rig.now_us = weir_executor_next_us(&executor);
+        }
+    }
+    ck_assert(rig.now_us - begun_us >= MINUTES(5) && rig.now_us - begun_us < MINUTES(6));
+    finish(10);
+}
+END_TEST
+
+START_TEST(no_token_is_as_if_nobody_answered)
+{
+    setup(1, 1);
+    start();
+    give(1);
+    int64_t begun_us = rig.now_us;
+    while (!over) {
+        struct weir_load *load = boarding();
+        if (load)
+            weir_executor_unsent(&executor, load, WEIR_UNSENT_TRANSIENT, rig.now_us);
+        else if (!over)
+            rig.now_us = weir_executor_next_us(&executor);
+    }
+    ck_assert(rig.now_us - begun_us < SECONDS(20));
+    ck_assert_uint_eq(executor.result.requests, 0);
+    finish(10);
+}
+END_TEST
+
+/* --- bounds --- */
+
+START_TEST(batches_are_taken_as_long_as_there_is_memory)
+{
+    setup(1, 1);
+    plan.memory_bytes_max = 2500;
+    start_warm();
+    for (int i = 0; i < 3; i++) {
+        ck_assert(weir_executor_wants(&executor));
+        give(1);
+    }
+    ck_assert(!weir_executor_wants(&executor));
+    reply(flight(), OK_);
+    struct weir_load *load = flight(); /* its record is handed out on the way */
+    ck_assert(!weir_executor_wants(&executor));
+    weir_executor_committed(&executor, last_record, rig.now_us);
+    ck_assert(weir_executor_wants(&executor));
+    reply(load, OK_);
+    reply(flight(), OK_);
+    weir_executor_end_of_input(&executor, rig.now_us);
+    ck_assert(!weir_executor_wants(&executor));
+    finish(0);
+}
+END_TEST
+
+START_TEST(rows_are_sent_no_faster_than_asked_for)
+{
+    setup(1, 8);
+    plan.rows_per_second_max = 10;
+    start_warm();
+    int64_t begun_us = rig.now_us;
+    for (int i = 0; i < 20; i++)
+        give(5);
+    for (int i = 0; i < 20; i++) {
+        struct weir_load *load = flight_later(MS(600));
+        ck_assert(rig.now_us - begun_us >= i * MS(500));
+        reply(load, OK_);
+    }
+    finish(0);
+}
+END_TEST
+
+START_TEST(nothing_is_asked_for_while_too_many_results_await_their_commit)
+{
+    setup(1, 1);
+    plan.commit_wait_max = 2;
+    start_warm();
+    for (int i = 0; i < 3; i++)
+        give(1);
+    reply(flight(), OK_);
+    reply(flight(), OK_);
+    ck_assert_ptr_null(boarding());
+    ck_assert_ptr_null(boarding());
+    weir_executor_committed(&executor, last_record, rig.now_us);
+    reply(flight(), OK_);
+    finish(0);
+}
+END_TEST
+
+START_TEST(more_rejected_rows_than_wanted_end_the_run)
+{
+    setup(1, 1);
+    plan.bulk = false;
+    plan.errors_max = 2;
+    start();
+    for (int i = 0; i < 5; i++)
+        give(1);
+    for (int i = 0; i < 3; i++)
+        reply_each(flight(), BAD, WEIR_FAULT_VALIDATION);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 2);
+    finish(3);
+}
+END_TEST
+
+/* --- the end --- */
+
+START_TEST(without_a_journal_nothing_is_sent_and_nothing_counts_as_done)
+{
+    setup(1, 2);
+    start_warm();
+    for (int i = 0; i < 5; i++)
+        give(1);
+    struct weir_load *first = flight();
+    struct weir_load *second = flight();
+    reply(first, OK_);
+    struct weir_load *third = boarding();
+    weir_executor_journal_failed(&executor, rig.now_us);
+    ck_assert_int_eq(weir_executor_begin(&executor, third, rig.now_us), WEIR_E_CANCELLED);
+    ck_assert_ptr_null(boarding());
+    reply(second, OK_); /* may come home */
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_DONE), 0);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_UNKNOWN), 2);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(7);
+}
+END_TEST
+
+START_TEST(after_a_stop_flights_come_home)
+{
+    setup(1, 2);
+    start_warm();
+    for (int i = 0; i < 4; i++)
+        give(1);
+    struct weir_load *first = flight();
+    struct weir_load *second = flight();
+    weir_executor_stop(&executor, WEIR_END_INTERRUPT, rig.now_us);
+    ck_assert(!weir_executor_wants(&executor));
+    ck_assert_ptr_null(try_flight());
+    reply(first, OK_);
+    rig.now_us += SECONDS(29);
+    reply(second, THROTTLED); /* would go again; now it was not sent */
+    ck_assert_ptr_null(try_flight());
+    commit();
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_DONE), 1);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(5);
+}
+END_TEST
+
+START_TEST(what_is_not_home_after_thirty_seconds_is_cancelled_and_unknown)
+{
+    setup(1, 2);
+    start_warm();
+    give(2);
+    give(2);
+    struct weir_load *load = flight();
+    struct weir_load *not_begun = boarding();
+    ck_assert_ptr_nonnull(not_begun);
+    weir_executor_stop(&executor, WEIR_END_LIMIT, rig.now_us);
+    ck_assert_ptr_null(boarding());
+    ck_assert(weir_executor_next_us(&executor) == rig.now_us + SECONDS(30));
+    rig.now_us += SECONDS(30);
+    ck_assert_ptr_null(boarding());
+    ck_assert(cancelled == load || cancelled == not_begun);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_UNKNOWN), 2);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 2);
+    ck_assert(executor.result.clear_us == rig.now_us + SECONDS(300));
+    finish(8);
+}
+END_TEST
+
+START_TEST(a_batch_that_comes_after_a_stop_is_counted_and_handed_back)
+{
+    setup(1, 2);
+    start();
+    weir_executor_stop(&executor, WEIR_END_INTERRUPT, rig.now_us);
+    give(3);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(5);
+}
+END_TEST
+
+START_TEST(of_several_exit_codes_the_gravest_is_taken)
+{
+    static const int order[] = { 7, 4, 10, 8, 3, 6, 5, 1, 0 };
+    struct weir_result result = { .read = 3 };
+    result.fates[WEIR_FATE_REJECTED] = 1;
+    result.fates[WEIR_FATE_UNKNOWN] = 1;
+    result.fates[WEIR_FATE_DONE] = 1;
+    result.ends = WEIR_END_JOURNAL | WEIR_END_CREDENTIALS | WEIR_END_UNREACHABLE | WEIR_END_ERRORS |
+                  WEIR_END_LIMIT | WEIR_END_INTERRUPT;
+    for (int i = 0; i < 9; i++) {
+        ck_assert_int_eq(weir_result_exit_code(&result), order[i]);
+        if (i < 3)
+            result.ends &= ~(1u << i);
+        else if (i == 3)
+            result.fates[WEIR_FATE_UNKNOWN]--, result.fates[WEIR_FATE_DONE]++;
+        else if (i < 7)
+            result.ends &= ~(1u << (i - 1));
+        else if (i == 7)
+            result.fates[WEIR_FATE_REJECTED]--, result.fates[WEIR_FATE_SKIPPED]++;
+    }
+    result.read++;
+    ck_assert_int_eq(weir_result_exit_code(&result), 70);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("executor_flow");
+    suite_add(&s, until_a_bulk_message_has_succeeded_one_is_in_flight);
+    suite_add(&s, retries_and_splits_go_before_new_batches_and_those_in_their_order);
+    suite_add(&s, retries_of_failures_are_at_most_one_flight_in_five);
+    suite_add(&s, a_lease_that_went_stale_puts_the_load_back_in_line);
+    suite_add(&s, a_repeated_key_waits_for_its_predecessor);
+    suite_add(&s, a_repeated_key_waits_until_nothing_can_arrive_late);
+    suite_add(&s, what_comes_after_a_row_that_was_given_up_is_given_up);
+    suite_add(&s, a_load_that_one_connection_forbids_goes_to_another_and_sets_the_first_aside);
+    suite_add(&s, a_row_that_two_connections_forbid_is_rejected);
+    suite_add(&s, a_connection_that_forbids_a_row_twice_is_not_two_connections);
+    TCase *loop = tcase_create("if_all_rows_of_the_first_load_are_forbidden_the_job_is_over");
+    tcase_set_timeout(loop, 0);
+    tcase_add_loop_test(loop, if_all_rows_of_the_first_load_are_forbidden_the_job_is_over, 1, 4);
+    suite_add_tcase(s.suite, loop);
+    suite_add(&s, a_connection_whose_credentials_are_of_no_use_is_set_aside_until_none_is_left);
+    suite_add(&s, if_nobody_answers_for_fifteen_seconds_at_first_it_is_over);
+    suite_add(&s, a_slow_first_answer_is_waited_for);
+    suite_add(&s, later_the_service_may_be_away_for_five_minutes);
+    suite_add(&s, no_token_is_as_if_nobody_answered);
+    suite_add(&s, batches_are_taken_as_long_as_there_is_memory);
+    suite_add(&s, rows_are_sent_no_faster_than_asked_for);
+    suite_add(&s, nothing_is_asked_for_while_too_many_results_await_their_commit);
+    suite_add(&s, more_rejected_rows_than_wanted_end_the_run);
+    suite_add(&s, without_a_journal_nothing_is_sent_and_nothing_counts_as_done);
+    suite_add(&s, after_a_stop_flights_come_home);
+    suite_add(&s, what_is_not_home_after_thirty_seconds_is_cancelled_and_unknown);
+    suite_add(&s, a_batch_that_comes_after_a_stop_is_counted_and_handed_back);
+    suite_add(&s, of_several_exit_codes_the_gravest_is_taken);
+    return suite_run(&s);
+}

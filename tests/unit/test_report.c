@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* What bytes mean for a load: whole or not, by rows or not, there or not. */
+#include "bulk/report.h"
+#include "support/suite.h"
+
+#define TYPE      "multipart/mixed; boundary=b"
+#define PART(...) "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 " __VA_ARGS__ "\r\n"
+#define NONE      "204 No Content\r\n\r\n"
+#define FAULT(status, code)                                                                        \
+    status "\r\nContent-Type: application/json\r\n\r\n{\"error\":{\"code\":\"" code                \
+           "\",\"message\":\"words\"}}"
+
+static struct weir_report report;
+
+static void read_bytes(int status, const char *type, const char *body, enum weir_load_mode mode,
+                       bool is_create, uint32_t rows)
+{
+    struct weir_http_header headers[] = { { "Content-Type", type },
+                                          { "x-ms-service-request-id", "r-1" } };
+    struct weir_report_exchange exchange = {
+        .status = status,
+        .sent = true,
+        .headers = headers,
+        .header_count = 2,
+        .body = weir_str_from(body),
+    };
+    weir_report_release(&report);
+    weir_report_read(&exchange, mode, is_create, rows, &report);
+}
+
+static void must_be(uint32_t row, enum weir_class class_, enum weir_outcome outcome)
+{
+    ck_assert_uint_lt(row, report.item_count);
+    ck_assert_int_eq(report.items[row].verdict.class_, class_);
+    ck_assert_int_eq(report.items[row].verdict.outcome, outcome);
+}
+
+#define IDS                                                                                        \
+    "{\"Ids\":[\"00000000-0000-4000-8000-000000000001\",\"00000000-0000-4000-8000-000000000002\"]" \
+    "}"
+
+START_TEST(created_rows_are_done_only_if_all_their_ids_are_there)
+{
+    char cut[sizeof(IDS)];
+    read_bytes(200, "application/json", IDS, WEIR_LOAD_BULK, true, 2);
+    must_be(1, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+    ck_assert(report.items[1].id_known && report.items[1].id.bytes[15] == 2);
+    read_bytes(200, "application/json", IDS, WEIR_LOAD_BULK, true, 3);
+    ck_assert_ptr_null(report.items);
+    for (size_t len = 0; len < sizeof(IDS) - 1; len++) {
+        memcpy(cut, IDS, len);
+        cut[len] = '\0';
+        read_bytes(200, "application/json", cut, WEIR_LOAD_BULK, true, 2);
+        must(report.items == NULL && report.answer.verdict.class_ == WEIR_CLASS_TRANSIENT &&
+             report.answer.verdict.outcome == WEIR_OUTCOME_UNKNOWN);
+    }
+}
+END_TEST
+
+START_TEST(parts_that_are_missing_are_unknown)
+{
+    static const char all[] = PART(NONE) PART(NONE) PART(NONE) "--b--\r\n";
+    char cut[sizeof(all)];
+    for (size_t len = 0; len < sizeof(all); len++) {
+        memcpy(cut, all, len);
+        cut[len] = '\0';
+        read_bytes(200, TYPE, cut, WEIR_LOAD_SINGLES, false, 3);
+        uint32_t whole = 0;
+        for (const char *at = cut; (at = strstr(at, NONE)); at++)
+            whole++;
+        must(!report.items || report.item_count == 3);
+        for (uint32_t i = 0; i < report.item_count; i++) {
+            bool ok = report.items[i].verdict.class_ == WEIR_CLASS_OK;
+            must(!ok || i < whole);
+            must(ok || report.items[i].verdict.outcome == WEIR_OUTCOME_UNKNOWN);
+        }
+        must(report.items || report.answer.verdict.outcome == WEIR_OUTCOME_UNKNOWN);
+    }
+    must_be(2, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+}
+END_TEST
+
+START_TEST(a_throttled_part_is_a_throttle_for_the_pool)
+{
+    read_bytes(200, TYPE, PART(NONE) PART(FAULT("429 Too Many Requests", "0x80072322")) "--b--\r\n",
+               WEIR_LOAD_SINGLES, false, 2);
+    must_be(0, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+    must_be(1, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED);
+    ck_assert_int_eq(report.answer.verdict.class_, WEIR_CLASS_THROTTLE);
+}
+END_TEST
+
+START_TEST(a_bad_part_has_its_own_words_and_the_pool_sees_an_answer)
+{
+    read_bytes(200, TYPE, PART(FAULT("400 Bad Request", "0x80044331")) PART(NONE) "--b--\r\n",
+               WEIR_LOAD_SINGLES, false, 2);
+    must_be(0, WEIR_CLASS_BAD_ROWS, WEIR_OUTCOME_NOT_EXECUTED);
+    ck_assert_int_eq(report.items[0].fault, WEIR_FAULT_VALIDATION);
+    ck_assert_str_eq(report.items[0].message, "words");
+    ck_assert_int_eq(report.answer.verdict.class_, WEIR_CLASS_OK);
+    ck_assert_str_eq(report.request_id, "r-1");
+}
+END_TEST
+
+#define DETAILS(list)                                                                              \
+    "{\"error\":{\"code\":\"0x80040216\",\"message\":\"some\","                                    \
+    "\"@x.BulkApiErrorDetails\":\"[" list "]\"}}"
+
+START_TEST(an_elastic_table_says_which_rows_failed)
+{
+    read_bytes(500, "application/json",
+               DETAILS("{\\\"RequestIndex\\\":1,\\\"StatusCode\\\":429,"
+                       "\\\"ErrorCode\\\":\\\"0x80072322\\\"}"),
+               WEIR_LOAD_BULK, true, 3);
+    must_be(0, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+    must_be(1, WEIR_CLASS_THROTTLE, WEIR_OUTCOME_NOT_EXECUTED);
+    must_be(2, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+    ck_assert_int_eq(report.answer.verdict.class_, WEIR_CLASS_THROTTLE);
+    /* a row that was not sent: nothing of it is believed */
+    read_bytes(500, "application/json", DETAILS("{\\\"RequestIndex\\\":3,\\\"StatusCode\\\":400}"),
+               WEIR_LOAD_BULK, true, 3);
+    ck_assert_ptr_null(report.items);
+    ck_assert_int_eq(report.answer.verdict.outcome, WEIR_OUTCOME_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen)
+{
+    read_bytes(200, TYPE,
+               PART("200 OK\r\nContent-Type: application/json\r\n\r\n"
+                    "{\"createdon\":\"2026-01-31T12:34:56Z\"}")
+                   PART(FAULT("404 Not Found", "0x80040217"))
+                       PART(FAULT("403 Forbidden", "0x80040220"))
+                           PART(FAULT("404 Not Found", "0x8006088A")) "--b--\r\n",
+               WEIR_LOAD_READ_BACK, true, 5);
+    ck_assert_int_eq(report.items[0].presence, WEIR_PRESENCE_PRESENT);
+    ck_assert(report.items[0].created_wall_us == INT64_C(1769862896) * WEIR_US_PER_S);
+    ck_assert_int_eq(report.items[1].presence, WEIR_PRESENCE_ABSENT);
+    ck_assert_int_eq(report.items[2].presence, WEIR_PRESENCE_FORBIDDEN);
+    ck_assert_int_eq(report.items[3].presence, WEIR_PRESENCE_NOT_SAID); /* no such table */
+    ck_assert_int_eq(report.items[4].presence, WEIR_PRESENCE_NOT_SAID); /* no answer */
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("report");
+    suite_add(&s, created_rows_are_done_only_if_all_their_ids_are_there);
+    suite_add(&s, parts_that_are_missing_are_unknown);
+    suite_add(&s, a_throttled_part_is_a_throttle_for_the_pool);
+    suite_add(&s, a_bad_part_has_its_own_words_and_the_pool_sees_an_answer);
+    suite_add(&s, an_elastic_table_says_which_rows_failed);
+    suite_add(&s, a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen);
+    return suite_run(&s);
+}

@@ -2,9 +2,8 @@
 /* The request of a load; see request.h. */
 #include "bulk/request.h"
 
-#include "protocol/readback.h"
-
 #include "base/mem.h"
+#include "protocol/readback.h"
 
 static enum weir_bulk_message message_of(enum weir_operation operation)
 {

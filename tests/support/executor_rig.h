@@ -33,6 +33,12 @@ static uint32_t batches_returned;
 
 static inline void setup(uint32_t connections, int level)
 {
+    /* Without forks one case follows on another in the same process. */
+    over = false;
+    last_record = rows_made = batches_made = batches_returned = 0;
+    memset(fates, 0, sizeof(fates));
+    memset(messages, 0, sizeof(messages));
+    cancelled = NULL;
     rig_init(&rig, connections);
     rig.options.adaptive_rate.policy = "Fixed";
     rig.options.adaptive_rate.fixed_parallelism = level;

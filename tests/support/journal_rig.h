@@ -48,9 +48,14 @@ static inline void remove_scratch(void)
         remove_tree(scratch);
 }
 
-/* In memory where there is such a place: the tests open thousands of journals. */
+static inline void forget_reports(void);
+
+/* In memory where there is such a place: the tests open thousands of journals. Without forks one
+ * case follows on another in the same process: what the last one left is cleared away. */
 static inline void make_scratch(void)
 {
+    remove_scratch();
+    forget_reports();
     const char *root = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(scratch, sizeof(scratch), "%s/weir-journal-XXXXXX", root);
     ck_assert_ptr_nonnull(mkdtemp(scratch));

@@ -171,6 +171,7 @@ START_TEST(overlapping_ranges_and_repeated_rejects_count_each_row_once)
 {
     struct weir_rng rng;
     weir_rng_init(&rng, (uint64_t)_i + 1, 0);
+    memset(fates, 0, sizeof(fates));
     make_scratch();
     struct weir_journal *journal = make_job();
     uint64_t count = 1 + weir_rng_below(&rng, _i % 2 ? 60 : 900);

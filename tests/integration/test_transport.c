@@ -279,8 +279,6 @@ START_TEST(excess_costs_one_connection_and_no_more)
 }
 END_TEST
 
-#define FORGED "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
-
 /* An answer, and a while later another that nobody asked for. */
 /* --- origins ---------------------------------------------------------------------------------- */
 

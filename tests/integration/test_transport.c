@@ -279,7 +279,6 @@ START_TEST(excess_costs_one_connection_and_no_more)
 }
 END_TEST
 
-/* An answer, and a while later another that nobody asked for. */
 /* --- origins ---------------------------------------------------------------------------------- */
 
 START_TEST(a_wrong_origin_makes_no_transport)

@@ -311,11 +311,6 @@ void weir_tokens_stats(const struct weir_tokens *tokens, struct weir_tokens_stat
     *ret = tokens->stats;
 }
 
-const char *weir_tokens_kind(const struct weir_tokens *tokens)
-{
-    return weir_credential_name(tokens->kind);
-}
-
 /* --- beginning and end ------------------------------------------------------------------------ */
 
 enum weir_status weir_tokens_new(struct weir_loop *loop, const struct weir_options *options,

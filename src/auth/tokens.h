@@ -80,7 +80,4 @@ struct weir_tokens_stats {
 };
 void weir_tokens_stats(const struct weir_tokens *tokens, struct weir_tokens_stats *ret);
 
-/* "client secret", "certificate", "managed identity" … for people. */
-const char *weir_tokens_kind(const struct weir_tokens *tokens);
-
 #endif

@@ -26,7 +26,7 @@ void weir_batch_open(struct weir_batch *batch)
 {
     batch->states = weir_calloc(batch->row_count, sizeof(*batch->states));
     batch->open_rows = batch->row_count;
-    batch->records = 0;
+    batch->receipts = 0;
     batch->over = false;
     batch->lapsed = false;
     batch->clear_us = 0;
@@ -39,15 +39,4 @@ void weir_batch_close(struct weir_batch *batch)
         weir_row_error_free(batch->states[i].error);
     free(batch->states);
     batch->states = NULL;
-}
-
-const char *weir_fate_name(enum weir_fate fate)
-{
-    static const char *const names[WEIR_FATE_COUNT] = {
-        [WEIR_FATE_OPEN] = "open",         [WEIR_FATE_DONE] = "done",
-        [WEIR_FATE_ABSENT] = "absent",     [WEIR_FATE_SKIPPED] = "skipped",
-        [WEIR_FATE_REJECTED] = "rejected", [WEIR_FATE_UNKNOWN] = "unknown",
-        [WEIR_FATE_NOT_SENT] = "not sent",
-    };
-    return (size_t)fate < WEIR_FATE_COUNT ? names[fate] : "unknown fate";
 }

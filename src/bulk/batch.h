@@ -80,19 +80,16 @@ struct weir_batch {
     /* The executor's. */
     struct weir_row_state *states;
     uint32_t open_rows;
-    uint32_t records; /* that await their commit */
-    uint32_t place;   /* among those that are alive */
-    bool over;        /* to be handed back */
-    bool lapsed;      /* a row was given up: what comes after it in its order may not go on */
-    int64_t clear_us; /* when what it left unknown can no longer be executed */
+    uint32_t receipts; /* that await their commit */
+    uint32_t place;    /* among those that are alive */
+    bool over;         /* to be handed back */
+    bool lapsed;       /* a row was given up: what comes after it in its order may not go on */
+    int64_t clear_us;  /* when what it left unknown can no longer be executed */
     struct weir_batch *next;
 };
 
 /* Make and free the executor's part. */
 void weir_batch_open(struct weir_batch *batch);
 void weir_batch_close(struct weir_batch *batch);
-
-/* "done", "already absent", "not sent" … */
-const char *weir_fate_name(enum weir_fate fate);
 
 #endif

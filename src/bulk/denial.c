@@ -72,11 +72,11 @@ void weir_landing_deny_all(struct weir_landing *landing)
     for (uint32_t i = 0; i < load->row_count; i++) {
         const struct weir_row_state *state = weir_load_state(load, i);
         if (landing->convicted)
-            weir_landing_step(landing, i, WEIR_STEP_AGAIN); /* by a later run: this one stops */
+            weir_landing_step(landing, i, WEIR_COURSE_AGAIN); /* by a later run: this one stops */
         else if (elsewhere && state->denials < 2)
-            weir_landing_step(landing, i, WEIR_STEP_ELSEWHERE);
+            weir_landing_step(landing, i, WEIR_COURSE_ELSEWHERE);
         else if (load->mode == WEIR_LOAD_BULK)
-            weir_landing_step(landing, i, WEIR_STEP_SINGLES);
+            weir_landing_step(landing, i, WEIR_COURSE_SINGLES);
         else
             weir_landing_fail(landing, i, item_of(landing, i));
     }
@@ -86,7 +86,7 @@ void weir_landing_deny(struct weir_landing *landing, uint32_t i,
                        const struct weir_report_item *item)
 {
     if (deny(landing, i))
-        weir_landing_step(landing, i, WEIR_STEP_ELSEWHERE);
+        weir_landing_step(landing, i, WEIR_COURSE_ELSEWHERE);
     else
         weir_landing_fail(landing, i, item);
 }

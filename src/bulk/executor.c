@@ -155,7 +155,7 @@ void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batc
     if (batch->open_rows || batch->over)
         return;
     executor->unblock_us = now_us; /* somebody may have waited for it */
-    if (batch->records)
+    if (batch->receipts)
         return;
     batch->over = true;
     delist(executor, batch);
@@ -219,11 +219,11 @@ static void unblock(struct weir_executor *executor, int64_t now_us)
 
 void weir_executor_committed(struct weir_executor *executor, uint64_t serial, int64_t now_us)
 {
-    struct weir_record *record;
-    while ((record = weir_outbox_take(&executor->outbox, serial))) {
-        executor->result.fates[record->fate] += record->row_count;
-        weir_executor_finish_batch(executor, record->batch, now_us);
-        free(record);
+    struct weir_receipt *receipt;
+    while ((receipt = weir_outbox_take(&executor->outbox, serial))) {
+        executor->result.fates[receipt->fate] += receipt->row_count;
+        weir_executor_finish_batch(executor, receipt->batch, now_us);
+        free(receipt);
     }
 }
 
@@ -240,12 +240,12 @@ static bool hand_back(struct weir_executor *executor, struct weir_action *ret)
     return true;
 }
 
-static bool hand_record(struct weir_executor *executor, struct weir_action *ret)
+static bool hand_receipt(struct weir_executor *executor, struct weir_action *ret)
 {
-    const struct weir_record *record = weir_outbox_hand_out(&executor->outbox);
-    if (!record)
+    const struct weir_receipt *receipt = weir_outbox_hand_out(&executor->outbox);
+    if (!receipt)
         return false;
-    *ret = (struct weir_action){ .kind = WEIR_ACTION_RECORD, .record = record };
+    *ret = (struct weir_action){ .kind = WEIR_ACTION_RECORD, .receipt = receipt };
     return true;
 }
 
@@ -277,7 +277,7 @@ void weir_executor_next(struct weir_executor *executor, int64_t now_us, struct w
         return;
     unblock(executor, now_us);
     weir_loads_wake(&executor->loads, now_us);
-    if (hand_record(executor, ret) || hand_back(executor, ret))
+    if (hand_receipt(executor, ret) || hand_back(executor, ret))
         return;
     if (weir_executor_ask(executor, now_us, ret))
         return;

@@ -66,9 +66,9 @@ enum weir_action_kind {
 
 struct weir_action {
     enum weir_action_kind kind;
-    struct weir_load *flight;         /* send, cancel */
-    const struct weir_record *record; /* record; lives until its commit */
-    struct weir_batch *batch;         /* return */
+    struct weir_load *flight;           /* send, cancel */
+    const struct weir_receipt *receipt; /* record; lives until its commit */
+    struct weir_batch *batch;           /* return */
 };
 
 /* Why a flight did not leave. */
@@ -166,10 +166,10 @@ void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flig
 void weir_executor_answered(struct weir_executor *executor, struct weir_load *flight,
                             const struct weir_report *report, int64_t now_us);
 
-/* All records up to this one are durable. */
+/* All receipts up to this one are durable. */
 void weir_executor_committed(struct weir_executor *executor, uint64_t serial, int64_t now_us);
 
-/* No record will be durable any more: nothing is sent from now on. */
+/* No receipt will be durable any more: nothing is sent from now on. */
 void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us);
 
 /* Send nothing more; flights may come home for 30 s. Reasons add up. */

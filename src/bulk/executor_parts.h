@@ -20,7 +20,7 @@
 
 /* --- executor.c --- */
 
-/* It is over if no row is open and no record awaits its commit. */
+/* It is over if no row is open and no receipt awaits its commit. */
 void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batch *batch,
                                 int64_t now_us);
 

@@ -16,13 +16,13 @@
 /* How many of the last loads are remembered; asking.c judges them. */
 #define BAD_WINDOW 40
 
-void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_step step)
+void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_course step)
 {
     landing->steps[i] = (uint8_t)step;
     landing->counts[step]++;
 }
 
-void weir_landing_step_all(struct weir_landing *landing, enum weir_step step)
+void weir_landing_step_all(struct weir_landing *landing, enum weir_course step)
 {
     for (uint32_t i = 0; i < landing->load->row_count; i++)
         weir_landing_step(landing, i, step);
@@ -69,7 +69,7 @@ void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate f
 {
     struct weir_load *load = landing->load;
     weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate, landing->now_us);
-    weir_landing_step(landing, i, WEIR_STEP_OVER);
+    weir_landing_step(landing, i, WEIR_COURSE_OVER);
 }
 
 void weir_landing_end_all(struct weir_landing *landing, enum weir_fate fate)
@@ -85,7 +85,7 @@ void weir_landing_later(struct weir_landing *landing, uint32_t i, enum weir_clas
     landing->race |= class_ == WEIR_CLASS_RACE;
     landing->refusal |= class_ == WEIR_CLASS_BAD_CREDENTIALS;
     landing->transient |= class_ != WEIR_CLASS_RACE && class_ != WEIR_CLASS_BAD_CREDENTIALS;
-    weir_landing_step(landing, i, WEIR_STEP_LATER);
+    weir_landing_step(landing, i, WEIR_COURSE_LATER);
 }
 
 void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_)
@@ -97,7 +97,7 @@ void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_
 void weir_landing_halve(struct weir_landing *landing, enum weir_class class_)
 {
     if (landing->load->row_count > 1)
-        weir_landing_step_all(landing, WEIR_STEP_HALVES);
+        weir_landing_step_all(landing, WEIR_COURSE_HALVES);
     else
         weir_landing_later(landing, 0, class_);
 }
@@ -110,7 +110,7 @@ void weir_landing_refused(struct weir_landing *landing)
         return;
     }
     landing->refusal = true;
-    weir_landing_step_all(landing, WEIR_STEP_AGAIN);
+    weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
 }
 
 static void count_failures(struct weir_landing *landing)
@@ -153,7 +153,7 @@ void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, 
 
 /* --- cutting up ------------------------------------------------------------------------------- */
 
-static struct weir_load *cut_by_step(struct weir_landing *landing, enum weir_step step)
+static struct weir_load *cut_by_step(struct weir_landing *landing, enum weir_course step)
 {
     struct weir_load *load = landing->load;
     struct weir_loads *loads = &landing->executor->loads;
@@ -201,26 +201,26 @@ static void rest_before_read_back(struct weir_landing *landing, struct weir_load
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
 }
 
-static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_step step)
+static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_course step)
 {
     switch (step) {
-    case WEIR_STEP_LATER:
+    case WEIR_COURSE_LATER:
         weir_executor_rest(landing->executor, load, landing->now_us);
         break;
-    case WEIR_STEP_HALVES:
+    case WEIR_COURSE_HALVES:
         line_up_halves(landing, load);
         break;
-    case WEIR_STEP_ELSEWHERE:
+    case WEIR_COURSE_ELSEWHERE:
         load->avoid = landing->load->lease.connection;
         if (landing->denied)
             load->denied_by = load->avoid;
         line_up(landing, load);
         break;
-    case WEIR_STEP_SINGLES:
+    case WEIR_COURSE_SINGLES:
         start_afresh(load, WEIR_LOAD_SINGLES);
         line_up(landing, load);
         break;
-    case WEIR_STEP_READ_BACK:
+    case WEIR_COURSE_READ_BACK:
         start_afresh(load, WEIR_LOAD_READ_BACK);
         rest_before_read_back(landing, load);
         break;
@@ -233,14 +233,14 @@ static void lead_on(struct weir_landing *landing, struct weir_load *load, enum w
 static void cut_up(struct weir_landing *landing)
 {
     struct weir_batch *batch = landing->load->batch;
-    for (int step = WEIR_STEP_OVER + 1; step < WEIR_STEP_COUNT; step++) {
+    for (int step = WEIR_COURSE_OVER + 1; step < WEIR_COURSE_COUNT; step++) {
         if (!landing->counts[step])
             continue;
-        struct weir_load *part = cut_by_step(landing, (enum weir_step)step);
+        struct weir_load *part = cut_by_step(landing, (enum weir_course)step);
         if (weir_executor_is_stopping(landing->executor))
             weir_executor_give_up(landing->executor, part, landing->now_us);
         else
-            lead_on(landing, part, (enum weir_step)step);
+            lead_on(landing, part, (enum weir_course)step);
     }
     weir_loads_remove(&landing->executor->loads, landing->load);
     weir_executor_finish_batch(landing->executor, batch, landing->now_us);

@@ -17,15 +17,15 @@
 #include "bulk/executor_parts.h"
 
 /* What becomes of a row after an answer. */
-enum weir_step {
-    WEIR_STEP_OVER = 0,  /* it has a fate */
-    WEIR_STEP_AGAIN,     /* the same, at once */
-    WEIR_STEP_LATER,     /* the same, after the back-off of the load */
-    WEIR_STEP_ELSEWHERE, /* the same, on another connection */
-    WEIR_STEP_HALVES,    /* the same, half as many at a time */
-    WEIR_STEP_SINGLES,
-    WEIR_STEP_READ_BACK,
-    WEIR_STEP_COUNT
+enum weir_course {
+    WEIR_COURSE_OVER = 0,  /* it has a fate */
+    WEIR_COURSE_AGAIN,     /* the same, at once */
+    WEIR_COURSE_LATER,     /* the same, after the back-off of the load */
+    WEIR_COURSE_ELSEWHERE, /* the same, on another connection */
+    WEIR_COURSE_HALVES,    /* the same, half as many at a time */
+    WEIR_COURSE_SINGLES,
+    WEIR_COURSE_READ_BACK,
+    WEIR_COURSE_COUNT
 };
 
 struct weir_landing {
@@ -34,7 +34,7 @@ struct weir_landing {
     const struct weir_report *report;
     int64_t now_us;
     uint8_t *steps;
-    uint32_t counts[WEIR_STEP_COUNT];
+    uint32_t counts[WEIR_COURSE_COUNT];
     bool transient; /* what the failures that are tried again were */
     bool race;
     bool refusal;
@@ -46,8 +46,8 @@ struct weir_landing {
 
 /* --- landing.c --- */
 
-void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_step step);
-void weir_landing_step_all(struct weir_landing *landing, enum weir_step step);
+void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_course step);
+void weir_landing_step_all(struct weir_landing *landing, enum weir_course step);
 
 /* The row has come to its end. */
 void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate fate);

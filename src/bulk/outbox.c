@@ -6,16 +6,16 @@
 
 void weir_outbox_release(struct weir_outbox *outbox)
 {
-    struct weir_record *record;
-    while ((record = weir_outbox_take(outbox, UINT64_MAX)))
-        free(record);
+    struct weir_receipt *receipt;
+    while ((receipt = weir_outbox_take(outbox, UINT64_MAX)))
+        free(receipt);
 }
 
-/* The row follows on what the record has, and somebody may still read it there. */
+/* The row follows on what the receipt has, and somebody may still read it there. */
 static bool joins(const struct weir_outbox *outbox, const struct weir_batch *batch, uint32_t row,
                   enum weir_fate fate)
 {
-    const struct weir_record *last = outbox->last;
+    const struct weir_receipt *last = outbox->last;
     return outbox->unhanded && fate != WEIR_FATE_REJECTED && last->fate == fate &&
            last->batch == batch && last->first + last->row_count == row &&
            batch->rows[row].number == batch->rows[row - 1].number + 1;
@@ -28,40 +28,40 @@ void weir_outbox_add(struct weir_outbox *outbox, struct weir_batch *batch, uint3
         outbox->last->row_count++;
         return;
     }
-    struct weir_record *record = weir_calloc(1, sizeof(*record));
-    *record = (struct weir_record){
+    struct weir_receipt *receipt = weir_calloc(1, sizeof(*receipt));
+    *receipt = (struct weir_receipt){
         .serial = ++outbox->last_serial, .fate = fate, .batch = batch, .first = row, .row_count = 1
     };
     if (outbox->last)
-        outbox->last->next = record;
+        outbox->last->next = receipt;
     else
-        outbox->first = record;
-    outbox->last = record;
+        outbox->first = receipt;
+    outbox->last = receipt;
     if (!outbox->unhanded)
-        outbox->unhanded = record;
+        outbox->unhanded = receipt;
     outbox->count++;
-    batch->records++;
+    batch->receipts++;
 }
 
-const struct weir_record *weir_outbox_hand_out(struct weir_outbox *outbox)
+const struct weir_receipt *weir_outbox_hand_out(struct weir_outbox *outbox)
 {
-    struct weir_record *record = outbox->unhanded;
-    if (record)
-        outbox->unhanded = record->next;
-    return record;
+    struct weir_receipt *receipt = outbox->unhanded;
+    if (receipt)
+        outbox->unhanded = receipt->next;
+    return receipt;
 }
 
-struct weir_record *weir_outbox_take(struct weir_outbox *outbox, uint64_t serial)
+struct weir_receipt *weir_outbox_take(struct weir_outbox *outbox, uint64_t serial)
 {
-    struct weir_record *record = outbox->first;
-    if (!record || record->serial > serial)
+    struct weir_receipt *receipt = outbox->first;
+    if (!receipt || receipt->serial > serial)
         return NULL;
-    outbox->first = record->next;
+    outbox->first = receipt->next;
     if (!outbox->first)
         outbox->last = NULL;
-    if (outbox->unhanded == record)
-        outbox->unhanded = record->next;
+    if (outbox->unhanded == receipt)
+        outbox->unhanded = receipt->next;
     outbox->count--;
-    record->batch->records--;
-    return record;
+    receipt->batch->receipts--;
+    return receipt;
 }

@@ -7,11 +7,10 @@
  */
 #include "bulk/report.h"
 
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/moment.h"
 #include "protocol/answer.h"
 #include "protocol/item_answer.h"
+#include "protocol/readback.h"
 #include "throttle/signal.h"
 
 /* A second answer in place of the one that is not whole. */
@@ -176,24 +175,26 @@ static void read_created(struct weir_str body, uint32_t row_count, struct weir_r
 /* --- $batch ----------------------------------------------------------------------------------- */
 
 /* A row that was read: its id must be in the answer, its time of making may be. */
-static void read_present(struct weir_str body, struct weir_report_item *item)
+static void read_present(struct weir_str body, const struct weir_table_names *table,
+                         struct weir_report_item *item)
 {
-    struct weir_json *json;
-    if (weir_json_parse(body, &json, NULL) != WEIR_OK) {
+    struct weir_readback row;
+    if (weir_readback_read(body, table, &row, NULL) != WEIR_OK) {
         item->verdict = not_whole;
         return;
     }
-    const struct weir_json_node *created = weir_json_find(weir_json_root(json), "createdon");
     item->presence = WEIR_PRESENCE_PRESENT;
-    if (created && created->type == WEIR_JSON_STRING)
-        weir_moment_parse_iso(created->text, &item->created_wall_us);
-    weir_json_free(json);
+    item->id = row.id;
+    item->id_known = true;
+    if (row.created_known)
+        item->created_wall_us = row.created_us;
 }
 
-static void read_presence(const struct weir_part_answer *part, struct weir_report_item *item)
+static void read_presence(const struct weir_part_answer *part, const struct weir_table_names *table,
+                          struct weir_report_item *item)
 {
     if (item->verdict.class_ == WEIR_CLASS_OK)
-        read_present(part->body, item);
+        read_present(part->body, table, item);
     else if (item->verdict.class_ == WEIR_CLASS_PRIVILEGE)
         item->presence = WEIR_PRESENCE_FORBIDDEN;
     else if (item->fault == WEIR_FAULT_NOT_FOUND)
@@ -202,20 +203,21 @@ static void read_presence(const struct weir_part_answer *part, struct weir_repor
 
 static void read_part(const struct weir_report_exchange *exchange,
                       const struct weir_part_answer *part, enum weir_load_mode mode,
-                      struct weir_report_item *item)
+                      const struct weir_table_names *table, struct weir_report_item *item)
 {
     struct weir_item_answer answer;
     weir_item_answer_init_part(&answer, part, exchange->headers, exchange->header_count);
     read_item(&answer, item);
     weir_item_answer_release(&answer);
     if (mode == WEIR_LOAD_READ_BACK)
-        read_presence(part, item);
+        read_presence(part, table, item);
     else if (item->verdict.class_ == WEIR_CLASS_OK)
         item->id_known = weir_answer_entity_id(part->headers, part->header_count, &item->id);
 }
 
 static void read_parts(const struct weir_report_exchange *exchange, enum weir_load_mode mode,
-                       uint32_t row_count, struct weir_report *report)
+                       const struct weir_table_names *table, uint32_t row_count,
+                       struct weir_report *report)
 {
     struct weir_str type =
         weir_signal_header(exchange->headers, exchange->header_count, "Content-Type");
@@ -224,7 +226,7 @@ static void read_parts(const struct weir_report_exchange *exchange, enum weir_lo
     if (weir_batch_answer_read(exchange->body, content_type, row_count, &batch, NULL) == WEIR_OK) {
         make_items(report, row_count);
         for (uint32_t i = 0; i < row_count; i++)
-            read_part(exchange, &batch.parts[i], mode, &report->items[i]);
+            read_part(exchange, &batch.parts[i], mode, table, &report->items[i]);
         learn_from_items(report, WEIR_CLASS_OK);
         weir_batch_answer_release(&batch);
     } else {
@@ -236,7 +238,8 @@ static void read_parts(const struct weir_report_exchange *exchange, enum weir_lo
 /* --- the whole -------------------------------------------------------------------------------- */
 
 void weir_report_read(const struct weir_report_exchange *exchange, enum weir_load_mode mode,
-                      bool is_create, uint32_t row_count, struct weir_report *ret)
+                      const struct weir_table_names *table, bool is_create, uint32_t row_count,
+                      struct weir_report *ret)
 {
     *ret = (struct weir_report){ .timed_out = exchange->timed_out };
     ret->request_id =
@@ -249,7 +252,7 @@ void weir_report_read(const struct weir_report_exchange *exchange, enum weir_loa
     struct weir_http_answer http = http_of(exchange);
     weir_answer_read(&http, 0, &ret->answer);
     if (mode != WEIR_LOAD_BULK)
-        read_parts(exchange, mode, row_count, ret);
+        read_parts(exchange, mode, table, row_count, ret);
     else if (is_create)
         read_created(exchange->body, row_count, ret);
     else

@@ -55,9 +55,11 @@ struct weir_report {
     uint32_t item_count;
 };
 
-/* Of a load of `row_count` rows; `is_create`: they were to be created. Release it afterwards. */
+/* Of a load of `row_count` rows of a table; `is_create`: they were to be created. Release it
+ * afterwards. */
 void weir_report_read(const struct weir_report_exchange *exchange, enum weir_load_mode mode,
-                      bool is_create, uint32_t row_count, struct weir_report *ret);
+                      const struct weir_table_names *table, bool is_create, uint32_t row_count,
+                      struct weir_report *ret);
 
 void weir_report_release(struct weir_report *report);
 

@@ -48,16 +48,16 @@ void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64
 /* What awaits its commit will wait for ever: a later run does not know of it. */
 void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us)
 {
-    struct weir_record *record;
+    struct weir_receipt *receipt;
     weir_executor_stop(executor, WEIR_END_JOURNAL, now_us);
-    while ((record = weir_outbox_take(&executor->outbox, UINT64_MAX))) {
-        for (uint32_t i = 0; i < record->row_count; i++) {
-            const struct weir_row_state *state = &weir_record_states(record)[i];
-            bool executed = record->fate == WEIR_FATE_DONE || state->tainted;
+    while ((receipt = weir_outbox_take(&executor->outbox, UINT64_MAX))) {
+        for (uint32_t i = 0; i < receipt->row_count; i++) {
+            const struct weir_row_state *state = &weir_receipt_states(receipt)[i];
+            bool executed = receipt->fate == WEIR_FATE_DONE || state->tainted;
             executor->result.fates[executed ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT]++;
         }
-        weir_executor_finish_batch(executor, record->batch, now_us);
-        free(record);
+        weir_executor_finish_batch(executor, receipt->batch, now_us);
+        free(receipt);
     }
 }
 

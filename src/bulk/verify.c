@@ -50,25 +50,25 @@ static enum weir_fate fate_of_present(const struct weir_executor *executor,
     return WEIR_FATE_REJECTED;
 }
 
-static enum weir_step end(struct weir_executor *executor, const struct weir_load *load, uint32_t i,
-                          enum weir_fate fate, int64_t now_us)
+static enum weir_course end(struct weir_executor *executor, const struct weir_load *load,
+                            uint32_t i, enum weir_fate fate, int64_t now_us)
 {
     weir_executor_end_row(executor, load->batch, load->rows[i], fate, now_us);
-    return WEIR_STEP_OVER;
+    return WEIR_COURSE_OVER;
 }
 
-static enum weir_step unseen(struct weir_executor *executor, const struct weir_load *load,
-                             uint32_t i, int64_t now_us)
+static enum weir_course unseen(struct weir_executor *executor, const struct weir_load *load,
+                               uint32_t i, int64_t now_us)
 {
     struct weir_row_state *state = weir_load_state(load, i);
     if (state->unseen || !weir_executor_has_other(executor, load->lease.connection))
         return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us);
     state->unseen = true;
-    return WEIR_STEP_ELSEWHERE;
+    return WEIR_COURSE_ELSEWHERE;
 }
 
-static enum weir_step verify(struct weir_executor *executor, const struct weir_load *load,
-                             uint32_t i, const struct weir_report_item *item, int64_t now_us)
+static enum weir_course verify(struct weir_executor *executor, const struct weir_load *load,
+                               uint32_t i, const struct weir_report_item *item, int64_t now_us)
 {
     struct weir_row_state *state = weir_load_state(load, i);
     switch (item->presence) {
@@ -77,7 +77,7 @@ static enum weir_step verify(struct weir_executor *executor, const struct weir_l
     case WEIR_PRESENCE_ABSENT:
         state->tainted = false;
         if (!state->own_error)
-            return WEIR_STEP_SINGLES;
+            return WEIR_COURSE_SINGLES;
         return end(executor, load, i, WEIR_FATE_REJECTED, now_us);
     case WEIR_PRESENCE_FORBIDDEN:
         return unseen(executor, load, i, now_us);
@@ -85,10 +85,10 @@ static enum weir_step verify(struct weir_executor *executor, const struct weir_l
         break;
     }
     if (item->verdict.class_ == WEIR_CLASS_THROTTLE)
-        return WEIR_STEP_AGAIN;
+        return WEIR_COURSE_AGAIN;
     if (item->verdict.class_ == WEIR_CLASS_BAD_ROWS || item->verdict.class_ == WEIR_CLASS_OTHER)
         return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us); /* it cannot be asked for */
-    return WEIR_STEP_LATER;
+    return WEIR_COURSE_LATER;
 }
 
 static void read_back_whole(struct weir_landing *landing)
@@ -98,7 +98,7 @@ static void read_back_whole(struct weir_landing *landing)
     switch (verdict->class_) {
     case WEIR_CLASS_THROTTLE:
     case WEIR_CLASS_UNSENT:
-        weir_landing_step_all(landing, WEIR_STEP_AGAIN);
+        weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
         break;
     case WEIR_CLASS_BAD_CREDENTIALS:
         weir_landing_refused(landing);
@@ -113,13 +113,13 @@ static void read_back_whole(struct weir_landing *landing)
     case WEIR_CLASS_PRIVILEGE:
         if (load->avoid == WEIR_NOBODY &&
             weir_executor_has_other(landing->executor, load->lease.connection))
-            weir_landing_step_all(landing, WEIR_STEP_ELSEWHERE);
+            weir_landing_step_all(landing, WEIR_COURSE_ELSEWHERE);
         else
             weir_landing_end_all(landing, WEIR_FATE_UNKNOWN);
         break;
     default:
         if (load->row_count > 1)
-            weir_landing_step_all(landing, WEIR_STEP_HALVES);
+            weir_landing_step_all(landing, WEIR_COURSE_HALVES);
         else
             weir_landing_end(landing, 0, WEIR_FATE_UNKNOWN);
         break;
@@ -134,8 +134,8 @@ void weir_landing_read_back(struct weir_landing *landing)
     }
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
         const struct weir_report_item *item = &landing->report->items[i];
-        enum weir_step step = verify(landing->executor, landing->load, i, item, landing->now_us);
-        if (step == WEIR_STEP_LATER)
+        enum weir_course step = verify(landing->executor, landing->load, i, item, landing->now_us);
+        if (step == WEIR_COURSE_LATER)
             weir_landing_later(landing, i, item->verdict.class_);
         else
             weir_landing_step(landing, i, step);

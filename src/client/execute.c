@@ -13,7 +13,6 @@
  * Waiting for a throttle is left to the pool, which knows when the first connection reopens and who
  * came first; back-off after other failures is waited for here.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,17 +31,6 @@ struct story {
 };
 
 /* --- what the caller gets --------------------------------------------------------------------- */
-
-static void name_cause(const struct weir_verdict *verdict, char *text, size_t text_bytes)
-{
-    if (verdict->code)
-        snprintf(text, text_bytes, "0x%08" PRIx32 " (HTTP %d)", verdict->code,
-                 verdict->http_status);
-    else if (verdict->http_status)
-        snprintf(text, text_bytes, "HTTP %d", verdict->http_status);
-    else
-        snprintf(text, text_bytes, "no answer");
-}
 
 static enum weir_status status_of(const struct weir_verdict *verdict)
 {
@@ -66,9 +54,8 @@ static enum weir_status refuse(const struct weir_execution *execution, const str
 {
     const struct weir_verdict *verdict = &execution->answer.verdict;
     enum weir_status status = status_of(verdict);
-    char cause[48];
-    name_cause(verdict, cause, sizeof(cause));
-    weir_fail(err, status, "%s%s%s", cause, execution->fault[0] ? ": " : "", execution->fault);
+    weir_fail(err, status, "%s%s%s", weir_verdict_cause(verdict).text,
+              execution->fault[0] ? ": " : "", execution->fault);
     if (err) {
         weir_error_set_connection(err, execution->lease.connection_name);
         err->http_status = verdict->http_status;

@@ -22,7 +22,7 @@
 
 static struct weir_place_name file_name(const char *path)
 {
-    return weir_place_name((struct weir_place){ WEIR_SOURCE_FILE, path, 0 });
+    return weir_place_name((struct weir_layer_place){ WEIR_SOURCE_FILE, path, 0 });
 }
 
 struct walk {

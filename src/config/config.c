@@ -38,7 +38,7 @@ void weir_config_free(struct weir_config *config)
 
 /* ---- messages ---- */
 
-struct weir_place_name weir_place_name(struct weir_place place)
+struct weir_place_name weir_place_name(struct weir_layer_place place)
 {
     struct weir_place_name name;
     if (place.source == WEIR_SOURCE_COMMAND) {
@@ -126,7 +126,7 @@ static enum weir_status refuse_twice(const struct weir_statement *statement,
 /* ---- statements ---- */
 
 /* The file's name is kept once, by the config; those of variables with the setting. */
-static void keep_place(struct weir_setting *setting, struct weir_place place)
+static void keep_place(struct weir_setting *setting, struct weir_layer_place place)
 {
     setting->place = place;
     if (place.source == WEIR_SOURCE_ENVIRONMENT) {
@@ -188,7 +188,7 @@ static bool is_repeated(const struct weir_setting *slot, struct weir_key_ref ref
 static enum weir_status accept_key(struct weir_config *config, struct weir_key_ref ref,
                                    const struct weir_statement *statement, struct weir_error *err)
 {
-    enum weir_source source = statement->place.source;
+    enum weir_layer_source source = statement->place.source;
     if (ref.key->sight == WEIR_SIGHT_NOTHING && source == WEIR_SOURCE_COMMAND)
         return weir_fail(err, WEIR_E_INVALID,
                          "command line: \"%s\" is a secret, which other users of the machine could "

@@ -30,7 +30,7 @@ struct weir_config {
 
 /* What a source says of one path. */
 struct weir_statement {
-    struct weir_place place;
+    struct weir_layer_place place;
     struct weir_str path; /* from the root on */
     enum weir_json_type type;
     struct weir_str text; /* of scalars */
@@ -60,7 +60,7 @@ bool weir_key_from_preset(const struct weir_key *key);
 struct weir_place_name {
     char text[192];
 };
-struct weir_place_name weir_place_name(struct weir_place place);
+struct weir_place_name weir_place_name(struct weir_layer_place place);
 
 /* The value of a setting as it stands in a message. */
 struct weir_quoted weir_setting_quote(const struct weir_key *key, struct weir_str text);

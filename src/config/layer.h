@@ -11,7 +11,7 @@
 #include "config/value.h"
 
 /* The sources, the weakest first. */
-enum weir_source {
+enum weir_layer_source {
     WEIR_SOURCE_FILE = 0,
     WEIR_SOURCE_ENVIRONMENT,
     WEIR_SOURCE_COMMAND,
@@ -19,8 +19,8 @@ enum weir_source {
 };
 
 /* Where a setting stands. */
-struct weir_place {
-    enum weir_source source;
+struct weir_layer_place {
+    enum weir_layer_source source;
     const char *name; /* of the file or the variable */
     uint32_t line;    /* in the file, from 1; 0: not known */
 };
@@ -29,7 +29,7 @@ struct weir_setting {
     bool given;    /* the source names the key … */
     bool is_null;  /* … but only to say that it is not set */
     bool by_alias; /* … under its other name */
-    struct weir_place place;
+    struct weir_layer_place place;
     struct weir_value value; /* texts point to `text` */
     char *text;              /* as written; owned */
     size_t text_len;

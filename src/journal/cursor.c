@@ -13,28 +13,29 @@
     " WHERE pass=?1 AND first_row>=?2 AND (first_row>?2 OR serial>?3) AND serial<=?5"
 
 static const struct {
-    enum weir_record_kind kind;
+    enum weir_entry_kind kind;
     const char *query;
 } orders[] = {
-    [WEIR_CURSOR_RANGES] = { WEIR_RECORD_RANGE,
+    [WEIR_CURSOR_RANGES] = { WEIR_ENTRY_RANGE,
                              RANGE_COLUMNS " ORDER BY first_row, serial LIMIT ?6" },
-    [WEIR_CURSOR_RANGES_WITH_IDS] = { WEIR_RECORD_RANGE,
+    [WEIR_CURSOR_RANGES_WITH_IDS] = { WEIR_ENTRY_RANGE,
                                       RANGE_COLUMNS " AND ids IS NOT NULL"
                                                     " ORDER BY first_row, serial LIMIT ?6" },
-    [WEIR_CURSOR_REJECTS] = { WEIR_RECORD_REJECT,
+    [WEIR_CURSOR_REJECTS] = { WEIR_ENTRY_REJECT,
                               "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
                               "service_code,attempts,column_name,class,message,request_id,"
                               "connection,bytes FROM rejects INDEXED BY rejects_by_row"
                               " WHERE row>=?2"
                               " AND (row>?2 OR pass>?4 OR (pass=?4 AND serial>?3))"
                               " AND serial<=?5 ORDER BY row, pass, serial LIMIT ?6" },
-    [WEIR_CURSOR_BLOCKS] = { WEIR_RECORD_BLOCK,
+    [WEIR_CURSOR_BLOCKS] = { WEIR_ENTRY_BLOCK,
                              "SELECT serial,crc,file,number,hash FROM blocks"
                              " WHERE file=?1 AND number>=?2 AND (number>?2 OR serial>?3)"
                              " AND serial<=?5 ORDER BY number LIMIT ?6" },
 };
 
-enum weir_status weir_cursor_init(struct weir_cursor *cursor, const struct weir_source *source,
+enum weir_status weir_cursor_init(struct weir_cursor *cursor,
+                                  const struct weir_journal_view *source,
                                   enum weir_cursor_order order, uint64_t of, struct weir_error *err)
 {
     *cursor = (struct weir_cursor){ .order = order, .of = of, .serial_max = source->serial_max };
@@ -65,16 +66,16 @@ static void bind(struct weir_cursor *cursor)
     weir_sql_bind_u64(cursor->statement, 6, HANDFUL_RECORDS);
 }
 
-static void keep(struct weir_cursor *cursor, struct weir_record *record)
+static void keep(struct weir_cursor *cursor, struct weir_entry *record)
 {
     if (cursor->order == WEIR_CURSOR_RANGES)
         record->range.ids.len = 0;
     cursor->after[2] = record->serial;
-    if (record->kind == WEIR_RECORD_RANGE)
+    if (record->kind == WEIR_ENTRY_RANGE)
         cursor->after[0] = record->range.first;
-    if (record->kind == WEIR_RECORD_BLOCK)
+    if (record->kind == WEIR_ENTRY_BLOCK)
         cursor->after[0] = record->block.number;
-    if (record->kind == WEIR_RECORD_REJECT) {
+    if (record->kind == WEIR_ENTRY_REJECT) {
         cursor->after[0] = record->reject.row;
         cursor->after[1] = record->reject.pass;
     }
@@ -89,7 +90,7 @@ static enum weir_status fetch(struct weir_cursor *cursor, struct weir_error *err
     bind(cursor);
     while (cursor->handful.bytes < HANDFUL_BYTES &&
            (status = weir_sql_step(cursor->statement, &more, err)) == WEIR_OK && more) {
-        struct weir_record record;
+        struct weir_entry record;
         status = weir_row_read(cursor->statement, orders[cursor->order].kind, &record, err);
         if (status)
             break;
@@ -101,7 +102,7 @@ static enum weir_status fetch(struct weir_cursor *cursor, struct weir_error *err
     return status;
 }
 
-enum weir_status weir_cursor_next(struct weir_cursor *cursor, const struct weir_record **ret,
+enum weir_status weir_cursor_next(struct weir_cursor *cursor, const struct weir_entry **ret,
                                   struct weir_error *err)
 {
     if (!cursor->next && !cursor->ended) {

@@ -13,7 +13,7 @@
 #include "journal/sql.h"
 
 /* Where records come from; borrowed by whoever reads. */
-struct weir_source {
+struct weir_journal_view {
     const char *path;    /* of journal.db */
     const char *vfs;     /* NULL: the default */
     uint64_t serial_max; /* the last record to be seen */
@@ -38,13 +38,14 @@ struct weir_cursor {
     bool ended;
 };
 
-enum weir_status weir_cursor_init(struct weir_cursor *cursor, const struct weir_source *source,
+enum weir_status weir_cursor_init(struct weir_cursor *cursor,
+                                  const struct weir_journal_view *source,
                                   enum weir_cursor_order order, uint64_t of,
                                   struct weir_error *err);
 void weir_cursor_release(struct weir_cursor *cursor);
 
 /* The next record, verified; it lives until the next call. *ret is NULL behind the last. */
-enum weir_status weir_cursor_next(struct weir_cursor *cursor, const struct weir_record **ret,
+enum weir_status weir_cursor_next(struct weir_cursor *cursor, const struct weir_entry **ret,
                                   struct weir_error *err);
 
 #endif

@@ -16,7 +16,7 @@
 struct export
 {
     struct weir_journal *journal;
-    struct weir_source source;
+    struct weir_journal_view source;
     struct weir_outfile file;
     struct weir_buf line;
     uint64_t row; /* the last that was written, plus one */
@@ -28,7 +28,7 @@ typedef enum weir_status fill_fn(struct export *export, struct weir_error *err);
 static enum weir_status write_file(struct weir_journal *journal, enum weir_export what,
                                    const char *name, fill_fn *fill, struct weir_error *err)
 {
-    struct export export = { .journal = journal, .source = weir_journal_source_now(journal) };
+    struct export export = { .journal = journal, .source = weir_journal_view_now(journal) };
     enum weir_point point = (enum weir_point)(WEIR_POINT_REJECTS_BEFORE_RENAME + 2 * (int)what);
     enum weir_status status = weir_outfile_init(&export.file, weir_journal_directory(journal), name,
                                                 weir_journal_hooks(journal), err);
@@ -161,7 +161,7 @@ static void write_range(struct export *export, const struct weir_range *range, u
 static enum weir_status fill_ids(struct export *export, struct weir_error *err)
 {
     struct weir_cursor cursor;
-    const struct weir_record *record;
+    const struct weir_entry *record;
     uint64_t next = 0;
     weir_outfile_add(&export->file, weir_str_from("row,id\n"));
     enum weir_status status =

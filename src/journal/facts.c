@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "journal/record.h"
+#include "journal/entry.h"
 
 /* --- names and values ------------------------------------------------------------------------- */
 

@@ -33,7 +33,7 @@ static enum weir_status read_job(sqlite3 *db, struct weir_job *job, uint64_t *re
 static enum weir_status look(struct weir_job *job, const char *database, struct weir_error *err)
 {
     sqlite3 *db = NULL;
-    struct weir_source source = { .path = database };
+    struct weir_journal_view source = { .path = database };
     enum weir_status status = weir_sql_open(database, NULL, WEIR_SQL_READ, &db, err);
     if (status)
         return status;

@@ -28,9 +28,9 @@
 struct weir_journal {
     struct weir_journal_watch watch;
     struct weir_journal_hooks hooks;
-    struct weir_place place;
+    struct weir_job_place place;
     struct weir_path path; /* of the database */
-    struct weir_source source;
+    struct weir_journal_view source;
     struct weir_job_facts facts;
     uint64_t runs;
     pthread_t thread;
@@ -240,7 +240,7 @@ static enum weir_status enter(struct weir_journal *journal, struct weir_error *e
     journal->serial = journal->durable = journal->store.state.serial;
     journal->runs = journal->store.state.opened;
     journal->source =
-        (struct weir_source){ journal->path.text, journal->hooks.vfs, journal->durable };
+        (struct weir_journal_view){ journal->path.text, journal->hooks.vfs, journal->durable };
     return start(journal, err);
 }
 
@@ -358,11 +358,11 @@ static enum weir_status admit(const struct weir_journal *journal, size_t bytes,
 }
 
 /* Under the lock. Only a first or a full group is worth waking the thread for. */
-static void queue(struct weir_journal *journal, struct weir_record *record)
+static void queue(struct weir_journal *journal, struct weir_entry *record)
 {
     size_t before = journal->queue.bytes;
     record->serial = ++journal->serial;
-    record->crc = weir_record_crc(record);
+    record->crc = weir_entry_crc(record);
     if (journal->queue.count == 0)
         journal->due_us = weir_clock_now_us() + WEIR_JOURNAL_GROUP_US;
     weir_queue_add(&journal->queue, record);
@@ -372,14 +372,14 @@ static void queue(struct weir_journal *journal, struct weir_record *record)
         pthread_cond_signal(&journal->wake);
 }
 
-static enum weir_status add(struct weir_journal *journal, struct weir_record *record,
+static enum weir_status add(struct weir_journal *journal, struct weir_entry *record,
                             uint64_t *ret_serial, struct weir_error *err)
 {
-    enum weir_status status = weir_record_check(record, err);
+    enum weir_status status = weir_entry_check(record, err);
     if (status)
         return status;
     pthread_mutex_lock(&journal->lock);
-    status = admit(journal, sizeof(struct weir_queued) + weir_record_bytes(record), err);
+    status = admit(journal, sizeof(struct weir_queued) + weir_entry_bytes(record), err);
     if (status == WEIR_OK)
         queue(journal, record);
     pthread_mutex_unlock(&journal->lock);
@@ -392,7 +392,7 @@ enum weir_status weir_journal_add_range(struct weir_journal *journal,
                                         const struct weir_range *range, uint64_t *ret_serial,
                                         struct weir_error *err)
 {
-    struct weir_record record = { .kind = WEIR_RECORD_RANGE, .range = *range };
+    struct weir_entry record = { .kind = WEIR_ENTRY_RANGE, .range = *range };
     return add(journal, &record, ret_serial, err);
 }
 
@@ -400,22 +400,22 @@ enum weir_status weir_journal_add_reject(struct weir_journal *journal,
                                          const struct weir_reject *reject, uint64_t *ret_serial,
                                          struct weir_error *err)
 {
-    struct weir_record record = { .kind = WEIR_RECORD_REJECT, .reject = *reject };
+    struct weir_entry record = { .kind = WEIR_ENTRY_REJECT, .reject = *reject };
     return add(journal, &record, ret_serial, err);
 }
 
 enum weir_status weir_journal_add_block(struct weir_journal *journal,
-                                        const struct weir_block *block, uint64_t *ret_serial,
+                                        const struct weir_input_block *block, uint64_t *ret_serial,
                                         struct weir_error *err)
 {
-    struct weir_record record = { .kind = WEIR_RECORD_BLOCK, .block = *block };
+    struct weir_entry record = { .kind = WEIR_ENTRY_BLOCK, .block = *block };
     return add(journal, &record, ret_serial, err);
 }
 
 enum weir_status weir_journal_add_note(struct weir_journal *journal, const struct weir_note *note,
                                        uint64_t *ret_serial, struct weir_error *err)
 {
-    struct weir_record record = { .kind = WEIR_RECORD_NOTE, .note = *note };
+    struct weir_entry record = { .kind = WEIR_ENTRY_NOTE, .note = *note };
     return add(journal, &record, ret_serial, err);
 }
 
@@ -457,14 +457,14 @@ uint64_t weir_journal_runs(const struct weir_journal *journal)
     return journal->runs;
 }
 
-const struct weir_source *weir_journal_source(const struct weir_journal *journal)
+const struct weir_journal_view *weir_journal_view(const struct weir_journal *journal)
 {
     return &journal->source;
 }
 
-struct weir_source weir_journal_source_now(struct weir_journal *journal)
+struct weir_journal_view weir_journal_view_now(struct weir_journal *journal)
 {
-    struct weir_source source = journal->source;
+    struct weir_journal_view source = journal->source;
     pthread_mutex_lock(&journal->lock);
     source.serial_max = journal->durable;
     pthread_mutex_unlock(&journal->lock);
@@ -474,14 +474,14 @@ struct weir_source weir_journal_source_now(struct weir_journal *journal)
 enum weir_status weir_journal_totals(struct weir_journal *journal, struct weir_totals *ret,
                                      struct weir_error *err)
 {
-    struct weir_source source = weir_journal_source_now(journal);
+    struct weir_journal_view source = weir_journal_view_now(journal);
     return weir_totals_read(&source, ret, err);
 }
 
 static enum weir_status find_note(sqlite3_stmt *statement, const char *name, char **ret,
                                   struct weir_error *err)
 {
-    struct weir_record record;
+    struct weir_entry record;
     bool more;
     weir_sql_bind_text(statement, 1, weir_str_from(name));
     enum weir_status status = weir_sql_step(statement, &more, err);
@@ -489,7 +489,7 @@ static enum weir_status find_note(sqlite3_stmt *statement, const char *name, cha
         return status;
     if (!more)
         return weir_fail(err, WEIR_E_NOT_FOUND, "the journal has no note \"%.100s\"", name);
-    status = weir_row_read(statement, WEIR_RECORD_NOTE, &record, err);
+    status = weir_row_read(statement, WEIR_ENTRY_NOTE, &record, err);
     if (status == WEIR_OK)
         *ret = weir_strndup(record.note.text.ptr, record.note.text.len);
     return status;

@@ -18,9 +18,9 @@
 #define WEIR_JOURNAL_JOURNAL_H
 
 #include "journal/cursor.h"
+#include "journal/entry.h"
 #include "journal/facts.h"
 #include "journal/hooks.h"
-#include "journal/record.h"
 #include "journal/totals.h"
 
 struct weir_journal;
@@ -79,7 +79,7 @@ enum weir_status weir_journal_add_reject(struct weir_journal *journal,
                                          const struct weir_reject *reject, uint64_t *ret_serial,
                                          struct weir_error *err);
 enum weir_status weir_journal_add_block(struct weir_journal *journal,
-                                        const struct weir_block *block, uint64_t *ret_serial,
+                                        const struct weir_input_block *block, uint64_t *ret_serial,
                                         struct weir_error *err);
 enum weir_status weir_journal_add_note(struct weir_journal *journal, const struct weir_note *note,
                                        uint64_t *ret_serial, struct weir_error *err);
@@ -112,10 +112,10 @@ uint64_t weir_journal_runs(const struct weir_journal *journal);
  * For spans, rejects and cursors, which may be walked while the job runs: what was durable when the
  * job was opened. The source lives as long as the journal.
  */
-const struct weir_source *weir_journal_source(const struct weir_journal *journal);
+const struct weir_journal_view *weir_journal_view(const struct weir_journal *journal);
 
 /* The same, but up to what is durable now; borrows from the journal. Any thread. */
-struct weir_source weir_journal_source_now(struct weir_journal *journal);
+struct weir_journal_view weir_journal_view_now(struct weir_journal *journal);
 
 /* The text of a durable note; the caller frees it. WEIR_E_NOT_FOUND: there is none. Any thread. */
 enum weir_status weir_journal_note(struct weir_journal *journal, const char *name, char **ret,

@@ -29,7 +29,7 @@ struct weir_path weir_path_join(const char *directory, const char *name)
     return path;
 }
 
-struct weir_path weir_place_path(const struct weir_place *place, const char *name)
+struct weir_path weir_place_path(const struct weir_job_place *place, const char *name)
 {
     return weir_path_join(place->temporary ? place->temporary : place->directory, name);
 }
@@ -99,7 +99,7 @@ static int64_t read_holder(int fd)
     return pid > 0 ? pid : 0;
 }
 
-static enum weir_status refuse(struct weir_place *place, struct weir_error *err)
+static enum weir_status refuse(struct weir_job_place *place, struct weir_error *err)
 {
     int64_t pid = read_holder(place->lock_fd);
     if (pid > 0)
@@ -112,7 +112,7 @@ static enum weir_status refuse(struct weir_place *place, struct weir_error *err)
 }
 
 /* The number of the process is for people: without it the lock is as good. */
-static void sign(struct weir_place *place)
+static void sign(struct weir_job_place *place)
 {
     char text[32];
     int len = snprintf(text, sizeof(text), "%lld\n", (long long)getpid());
@@ -120,7 +120,7 @@ static void sign(struct weir_place *place)
         (void)weir_hooks_pwrite(place->hooks, place->lock_fd, text, (size_t)len, 0);
 }
 
-static enum weir_status take_lock(struct weir_place *place, struct weir_error *err)
+static enum weir_status take_lock(struct weir_job_place *place, struct weir_error *err)
 {
     struct weir_path path = weir_place_path(place, WEIR_PLACE_LOCK);
     place->lock_fd = weir_hooks_open(place->hooks, path.text, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
@@ -163,7 +163,7 @@ static enum weir_status refuse_existing(const char *directory, struct weir_error
                      directory);
 }
 
-static enum weir_status name_place(struct weir_place *place, char *path, struct weir_error *err)
+static enum weir_status name_place(struct weir_job_place *place, char *path, struct weir_error *err)
 {
     char *parent;
     const char *name;
@@ -184,13 +184,13 @@ static enum weir_status name_place(struct weir_place *place, char *path, struct 
 
 /* Somebody else's file is no place for a job; neither is a directory that has something in it, but
  * that is for rename() to say, which cannot be overtaken. Here: say so before the work is done. */
-static enum weir_status check_vacant(const struct weir_place *place, struct weir_error *err)
+static enum weir_status check_vacant(const struct weir_job_place *place, struct weir_error *err)
 {
     struct weir_path journal = weir_path_join(place->directory, WEIR_PLACE_DATABASE);
     return access(journal.text, F_OK) == 0 ? refuse_existing(place->directory, err) : WEIR_OK;
 }
 
-static enum weir_status make_directory(struct weir_place *place, struct weir_error *err)
+static enum weir_status make_directory(struct weir_job_place *place, struct weir_error *err)
 {
     if (mkdtemp(place->temporary))
         return WEIR_OK;
@@ -200,11 +200,11 @@ static enum weir_status make_directory(struct weir_place *place, struct weir_err
     return status;
 }
 
-enum weir_status weir_place_make(struct weir_place *place, const char *directory,
+enum weir_status weir_place_make(struct weir_job_place *place, const char *directory,
                                  const struct weir_journal_hooks *hooks, struct weir_error *err)
 {
     char path[WEIR_JOURNAL_PATH_MAX];
-    *place = (struct weir_place){ .lock_fd = -1, .hooks = hooks };
+    *place = (struct weir_job_place){ .lock_fd = -1, .hooks = hooks };
     if (!tidy(directory, path))
         return weir_fail(err, WEIR_E_INVALID, "\"%.200s\" is no path for a job's directory",
                          directory);
@@ -227,7 +227,7 @@ enum weir_status weir_place_make(struct weir_place *place, const char *directory
     return status;
 }
 
-static enum weir_status move(struct weir_place *place, struct weir_error *err)
+static enum weir_status move(struct weir_job_place *place, struct weir_error *err)
 {
     weir_hooks_at(place->hooks, WEIR_POINT_JOB_BEFORE_RENAME);
     if (weir_hooks_rename(place->hooks, place->temporary, place->directory)) {
@@ -241,7 +241,7 @@ static enum weir_status move(struct weir_place *place, struct weir_error *err)
     return WEIR_OK;
 }
 
-static enum weir_status sync_directory(struct weir_place *place, const char *path,
+static enum weir_status sync_directory(struct weir_job_place *place, const char *path,
                                        struct weir_error *err)
 {
     if (weir_hooks_fsync_directory(place->hooks, path))
@@ -249,7 +249,7 @@ static enum weir_status sync_directory(struct weir_place *place, const char *pat
     return WEIR_OK;
 }
 
-enum weir_status weir_place_settle(struct weir_place *place, struct weir_error *err)
+enum weir_status weir_place_settle(struct weir_job_place *place, struct weir_error *err)
 {
     enum weir_status status = sync_directory(place, place->temporary, err);
     if (status)
@@ -264,11 +264,11 @@ enum weir_status weir_place_settle(struct weir_place *place, struct weir_error *
 
 /* --- an existing one -------------------------------------------------------------------------- */
 
-enum weir_status weir_place_init(struct weir_place *place, const char *directory,
+enum weir_status weir_place_init(struct weir_job_place *place, const char *directory,
                                  const struct weir_journal_hooks *hooks, struct weir_error *err)
 {
     char path[WEIR_JOURNAL_PATH_MAX];
-    *place = (struct weir_place){ .lock_fd = -1, .hooks = hooks };
+    *place = (struct weir_job_place){ .lock_fd = -1, .hooks = hooks };
     if (!tidy(directory, path) || !(place->directory = realpath(path, NULL)))
         return weir_fail(err, WEIR_E_NOT_FOUND, "there is no job in \"%.300s\"", directory);
     struct weir_path journal = weir_path_join(place->directory, WEIR_PLACE_DATABASE);
@@ -295,7 +295,7 @@ static void remove_temporary(const char *directory)
     rmdir(directory);
 }
 
-void weir_place_release(struct weir_place *place)
+void weir_place_release(struct weir_job_place *place)
 {
     if (place->temporary)
         remove_temporary(place->temporary);
@@ -305,5 +305,5 @@ void weir_place_release(struct weir_place *place)
     }
     free(place->temporary);
     free(place->directory);
-    *place = (struct weir_place){ .lock_fd = -1 };
+    *place = (struct weir_job_place){ .lock_fd = -1 };
 }

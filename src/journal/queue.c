@@ -23,14 +23,14 @@ static void keep(struct weir_str *text, char **at)
     *at += text->len;
 }
 
-static void keep_texts(struct weir_record *record, char *at)
+static void keep_texts(struct weir_entry *record, char *at)
 {
     struct weir_reject *reject = &record->reject;
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         keep(&record->range.ids, &at);
         break;
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         keep(&reject->column, &at);
         keep(&reject->class_name, &at);
         keep(&reject->message, &at);
@@ -38,19 +38,19 @@ static void keep_texts(struct weir_record *record, char *at)
         keep(&reject->connection, &at);
         keep(&reject->bytes, &at);
         break;
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         keep(&record->note.name, &at);
         keep(&record->note.text, &at);
         break;
-    case WEIR_RECORD_BLOCK:
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_BLOCK:
+    case WEIR_ENTRY_KINDS:
         break;
     }
 }
 
-void weir_queue_add(struct weir_queue *queue, const struct weir_record *record)
+void weir_queue_add(struct weir_queue *queue, const struct weir_entry *record)
 {
-    size_t bytes = sizeof(struct weir_queued) + weir_record_bytes(record);
+    size_t bytes = sizeof(struct weir_queued) + weir_entry_bytes(record);
     struct weir_queued *queued = weir_calloc(1, bytes);
     queued->bytes = bytes;
     queued->record = *record;

@@ -6,13 +6,13 @@
 #ifndef WEIR_JOURNAL_QUEUE_H
 #define WEIR_JOURNAL_QUEUE_H
 
-#include "journal/record.h"
+#include "journal/entry.h"
 
 /* One allocation; the texts of the record stand behind it. Free with free(). */
 struct weir_queued {
     struct weir_queued *next;
     size_t bytes; /* all of it */
-    struct weir_record record;
+    struct weir_entry record;
     char text[];
 };
 
@@ -27,7 +27,7 @@ struct weir_queue {
 void weir_queue_release(struct weir_queue *queue);
 
 /* A copy of the record, behind the others. */
-void weir_queue_add(struct weir_queue *queue, const struct weir_record *record);
+void weir_queue_add(struct weir_queue *queue, const struct weir_entry *record);
 
 /* All of it, in order; the queue is empty then. */
 struct weir_queue weir_queue_take(struct weir_queue *queue);

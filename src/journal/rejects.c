@@ -8,8 +8,8 @@ static enum weir_status advance(struct weir_rejects *rejects, uint32_t pass, str
                            err);
 }
 
-enum weir_status weir_rejects_init(struct weir_rejects *rejects, const struct weir_source *source,
-                                   struct weir_error *err)
+enum weir_status weir_rejects_init(struct weir_rejects *rejects,
+                                   const struct weir_journal_view *source, struct weir_error *err)
 {
     *rejects = (struct weir_rejects){ 0 };
     enum weir_status status =
@@ -33,7 +33,7 @@ void weir_rejects_release(struct weir_rejects *rejects)
     weir_queue_release(&rejects->given);
 }
 
-static bool same_row(const struct weir_queue *queue, const struct weir_record *record)
+static bool same_row(const struct weir_queue *queue, const struct weir_entry *record)
 {
     const struct weir_reject *held = &queue->first->record.reject;
     return held->row == record->reject.row && held->pass == record->reject.pass;
@@ -45,7 +45,7 @@ static enum weir_status gather(struct weir_rejects *rejects, struct weir_error *
     weir_queue_release(&rejects->given);
     rejects->given = weir_queue_take(&rejects->ahead);
     for (;;) {
-        const struct weir_record *record;
+        const struct weir_entry *record;
         enum weir_status status = weir_cursor_next(&rejects->cursor, &record, err);
         if (status || !record)
             return status;

@@ -21,8 +21,8 @@ struct weir_rejects {
     struct weir_queue given; /* what the caller has */
 };
 
-enum weir_status weir_rejects_init(struct weir_rejects *rejects, const struct weir_source *source,
-                                   struct weir_error *err);
+enum weir_status weir_rejects_init(struct weir_rejects *rejects,
+                                   const struct weir_journal_view *source, struct weir_error *err);
 void weir_rejects_release(struct weir_rejects *rejects);
 
 /* The next one; it lives until the next call. *ret is NULL behind the last. */

@@ -2,24 +2,24 @@
 /* Records as rows; see rows.h. Columns and parameters have the same order. */
 #include "journal/rows.h"
 
-const char *const weir_row_columns[WEIR_RECORD_KINDS] = {
-    [WEIR_RECORD_RANGE] = "serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,"
-                          "connection,ids",
-    [WEIR_RECORD_REJECT] = "serial,crc,pass,row,byte_offset,superseded,http_status,service_code,"
-                           "attempts,column_name,class,message,request_id,connection,bytes",
-    [WEIR_RECORD_BLOCK] = "serial,crc,file,number,hash",
-    [WEIR_RECORD_NOTE] = "serial,crc,name,text",
+const char *const weir_row_columns[WEIR_ENTRY_KINDS] = {
+    [WEIR_ENTRY_RANGE] = "serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,"
+                         "connection,ids",
+    [WEIR_ENTRY_REJECT] = "serial,crc,pass,row,byte_offset,superseded,http_status,service_code,"
+                          "attempts,column_name,class,message,request_id,connection,bytes",
+    [WEIR_ENTRY_BLOCK] = "serial,crc,file,number,hash",
+    [WEIR_ENTRY_NOTE] = "serial,crc,name,text",
 };
 
-const char *const weir_row_inserts[WEIR_RECORD_KINDS] = {
-    [WEIR_RECORD_RANGE] = "INSERT INTO ranges(serial,crc,pass,first_row,last_row,byte_offset,"
-                          "byte_behind,outcome,connection,ids) VALUES(?,?,?,?,?,?,?,?,?,?)",
-    [WEIR_RECORD_REJECT] = "INSERT INTO rejects(serial,crc,pass,row,byte_offset,superseded,"
-                           "http_status,service_code,attempts,column_name,class,message,"
-                           "request_id,connection,bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [WEIR_RECORD_BLOCK] = "INSERT OR IGNORE INTO blocks(serial,crc,file,number,hash)"
-                          " VALUES(?,?,?,?,?)",
-    [WEIR_RECORD_NOTE] = "INSERT OR REPLACE INTO notes(serial,crc,name,text) VALUES(?,?,?,?)",
+const char *const weir_row_inserts[WEIR_ENTRY_KINDS] = {
+    [WEIR_ENTRY_RANGE] = "INSERT INTO ranges(serial,crc,pass,first_row,last_row,byte_offset,"
+                         "byte_behind,outcome,connection,ids) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_ENTRY_REJECT] = "INSERT INTO rejects(serial,crc,pass,row,byte_offset,superseded,"
+                          "http_status,service_code,attempts,column_name,class,message,"
+                          "request_id,connection,bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_ENTRY_BLOCK] = "INSERT OR IGNORE INTO blocks(serial,crc,file,number,hash)"
+                         " VALUES(?,?,?,?,?)",
+    [WEIR_ENTRY_NOTE] = "INSERT OR REPLACE INTO notes(serial,crc,name,text) VALUES(?,?,?,?)",
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -53,27 +53,27 @@ static void bind_reject(sqlite3_stmt *statement, const struct weir_reject *rejec
     weir_sql_bind_blob(statement, 15, reject->bytes);
 }
 
-void weir_row_bind(sqlite3_stmt *statement, const struct weir_record *record)
+void weir_row_bind(sqlite3_stmt *statement, const struct weir_entry *record)
 {
     weir_sql_bind_u64(statement, 1, record->serial);
     weir_sql_bind_u64(statement, 2, record->crc);
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         bind_range(statement, &record->range);
         break;
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         bind_reject(statement, &record->reject);
         break;
-    case WEIR_RECORD_BLOCK:
+    case WEIR_ENTRY_BLOCK:
         weir_sql_bind_u64(statement, 3, record->block.file);
         weir_sql_bind_u64(statement, 4, record->block.number);
         weir_sql_bind_u64(statement, 5, record->block.hash);
         break;
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         weir_sql_bind_text(statement, 3, record->note.name);
         weir_sql_bind_text(statement, 4, record->note.text);
         break;
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_KINDS:
         break;
     }
 }
@@ -113,39 +113,39 @@ static struct weir_reject read_reject(sqlite3_stmt *statement)
     };
 }
 
-static void read_fields(sqlite3_stmt *statement, struct weir_record *record)
+static void read_fields(sqlite3_stmt *statement, struct weir_entry *record)
 {
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         record->range = read_range(statement);
         break;
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         record->reject = read_reject(statement);
         break;
-    case WEIR_RECORD_BLOCK:
-        record->block = (struct weir_block){ .file = (uint32_t)weir_sql_u64(statement, 2),
-                                             .number = weir_sql_u64(statement, 3),
-                                             .hash = weir_sql_u64(statement, 4) };
+    case WEIR_ENTRY_BLOCK:
+        record->block = (struct weir_input_block){ .file = (uint32_t)weir_sql_u64(statement, 2),
+                                                   .number = weir_sql_u64(statement, 3),
+                                                   .hash = weir_sql_u64(statement, 4) };
         break;
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         record->note = (struct weir_note){ .name = weir_sql_text(statement, 2),
                                            .text = weir_sql_text(statement, 3) };
         break;
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_KINDS:
         break;
     }
 }
 
-enum weir_status weir_row_read(sqlite3_stmt *statement, enum weir_record_kind kind,
-                               struct weir_record *ret, struct weir_error *err)
+enum weir_status weir_row_read(sqlite3_stmt *statement, enum weir_entry_kind kind,
+                               struct weir_entry *ret, struct weir_error *err)
 {
-    struct weir_record record = { .kind = kind,
-                                  .serial = weir_sql_u64(statement, 0),
-                                  .crc = (uint32_t)weir_sql_u64(statement, 1) };
+    struct weir_entry record = { .kind = kind,
+                                 .serial = weir_sql_u64(statement, 0),
+                                 .crc = (uint32_t)weir_sql_u64(statement, 1) };
     read_fields(statement, &record);
-    if (weir_record_crc(&record) != weir_sql_u64(statement, 1))
+    if (weir_entry_crc(&record) != weir_sql_u64(statement, 1))
         return weir_sql_damaged(err, "a record has a wrong checksum");
-    if (weir_record_check(&record, NULL))
+    if (weir_entry_check(&record, NULL))
         return weir_sql_damaged(err, "a record is impossible");
     *ret = record;
     return WEIR_OK;

@@ -9,7 +9,7 @@
  */
 #include "journal/spans.h"
 
-enum weir_status weir_spans_init(struct weir_spans *spans, const struct weir_source *source,
+enum weir_status weir_spans_init(struct weir_spans *spans, const struct weir_journal_view *source,
                                  uint32_t pass, struct weir_error *err)
 {
     *spans = (struct weir_spans){ 0 };
@@ -64,7 +64,7 @@ enum weir_status weir_spans_next(struct weir_spans *spans, struct weir_span *ret
                                  struct weir_error *err)
 {
     for (;;) {
-        const struct weir_record *record;
+        const struct weir_entry *record;
         struct weir_span span;
         enum weir_status status = weir_cursor_next(&spans->cursor, &record, err);
         if (status)

@@ -27,7 +27,7 @@ struct weir_spans {
     bool covering;
 };
 
-enum weir_status weir_spans_init(struct weir_spans *spans, const struct weir_source *source,
+enum weir_status weir_spans_init(struct weir_spans *spans, const struct weir_journal_view *source,
                                  uint32_t pass, struct weir_error *err);
 void weir_spans_release(struct weir_spans *spans);
 

@@ -11,7 +11,7 @@ const char weir_state_replace[] =
 
 enum {
     FIRST_TALLY = 3, /* columns; parameters are one more */
-    CRC = FIRST_TALLY + 2 * WEIR_RECORD_KINDS,
+    CRC = FIRST_TALLY + 2 * WEIR_ENTRY_KINDS,
 };
 
 uint32_t weir_state_crc(const struct weir_state *state)
@@ -19,7 +19,7 @@ uint32_t weir_state_crc(const struct weir_state *state)
     uint32_t crc = weir_crc_number(0, state->serial);
     crc = weir_crc_number(crc, state->opened);
     crc = weir_crc_number(crc, state->facts);
-    for (int kind = 0; kind < WEIR_RECORD_KINDS; kind++) {
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS; kind++) {
         crc = weir_crc_number(crc, state->tally[kind].count);
         crc = weir_crc_number(crc, state->tally[kind].sum);
     }
@@ -31,7 +31,7 @@ void weir_state_bind(sqlite3_stmt *statement, const struct weir_state *state)
     weir_sql_bind_u64(statement, 1, state->serial);
     weir_sql_bind_u64(statement, 2, state->opened);
     weir_sql_bind_u64(statement, 3, state->facts);
-    for (int kind = 0; kind < WEIR_RECORD_KINDS; kind++) {
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS; kind++) {
         weir_sql_bind_u64(statement, FIRST_TALLY + 2 * kind + 1, state->tally[kind].count);
         weir_sql_bind_u64(statement, FIRST_TALLY + 2 * kind + 2, state->tally[kind].sum);
     }
@@ -43,7 +43,7 @@ static struct weir_state from_row(sqlite3_stmt *statement)
     struct weir_state state = { .serial = weir_sql_u64(statement, 0),
                                 .opened = weir_sql_u64(statement, 1),
                                 .facts = (uint32_t)weir_sql_u64(statement, 2) };
-    for (int kind = 0; kind < WEIR_RECORD_KINDS; kind++) {
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS; kind++) {
         state.tally[kind].count = weir_sql_u64(statement, FIRST_TALLY + 2 * kind);
         state.tally[kind].sum = weir_sql_u64(statement, FIRST_TALLY + 2 * kind + 1);
     }

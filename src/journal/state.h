@@ -7,7 +7,7 @@
 #ifndef WEIR_JOURNAL_STATE_H
 #define WEIR_JOURNAL_STATE_H
 
-#include "journal/record.h"
+#include "journal/entry.h"
 #include "journal/sql.h"
 
 struct weir_tally {
@@ -19,7 +19,7 @@ struct weir_state {
     uint64_t serial; /* of the last record */
     uint64_t opened; /* how often the job was started or resumed */
     uint32_t facts;  /* checksum over the facts */
-    struct weir_tally tally[WEIR_RECORD_KINDS];
+    struct weir_tally tally[WEIR_ENTRY_KINDS];
 };
 
 uint32_t weir_state_crc(const struct weir_state *state);

@@ -64,7 +64,7 @@ static enum weir_status open_for_writing(const char *path, const struct weir_jou
 static enum weir_status prepare(struct weir_store *store, struct weir_error *err)
 {
     enum weir_status status = WEIR_OK;
-    for (int kind = 0; kind < WEIR_RECORD_KINDS && status == WEIR_OK; kind++)
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS && status == WEIR_OK; kind++)
         status = weir_sql_prepare(store->db, weir_row_inserts[kind], &store->insert[kind], err);
     if (status == WEIR_OK)
         status = weir_sql_prepare(store->db, "SELECT crc FROM notes WHERE name=?1",
@@ -141,7 +141,7 @@ enum weir_status weir_store_init(struct weir_store *store, const char *path,
 
 void weir_store_release(struct weir_store *store)
 {
-    for (int kind = 0; kind < WEIR_RECORD_KINDS; kind++)
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS; kind++)
         sqlite3_finalize(store->insert[kind]);
     sqlite3_finalize(store->note_crc);
     sqlite3_finalize(store->save);
@@ -213,12 +213,12 @@ static enum weir_status forget_note(struct weir_store *store, struct weir_str na
     return status;
 }
 
-static enum weir_status insert(struct weir_store *store, const struct weir_record *record,
+static enum weir_status insert(struct weir_store *store, const struct weir_entry *record,
                                struct weir_state *state, struct weir_error *err)
 {
     struct weir_tally *tally = &state->tally[record->kind];
     enum weir_status status = WEIR_OK;
-    if (record->kind == WEIR_RECORD_NOTE)
+    if (record->kind == WEIR_ENTRY_NOTE)
         status = forget_note(store, record->note.name, tally, err);
     if (status)
         return status;

@@ -14,7 +14,7 @@
 
 struct weir_store {
     sqlite3 *db;
-    sqlite3_stmt *insert[WEIR_RECORD_KINDS];
+    sqlite3_stmt *insert[WEIR_ENTRY_KINDS];
     sqlite3_stmt *note_crc; /* of the note that will be replaced */
     sqlite3_stmt *save;     /* the state */
     sqlite3_stmt *begin;

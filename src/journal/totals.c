@@ -22,7 +22,7 @@ static void count_span(struct weir_pass_totals *totals, const struct weir_span *
     }
 }
 
-static enum weir_status count_spans(const struct weir_source *source, uint32_t pass,
+static enum weir_status count_spans(const struct weir_journal_view *source, uint32_t pass,
                                     struct weir_pass_totals *totals, struct weir_error *err)
 {
     struct weir_spans spans;
@@ -37,8 +37,8 @@ static enum weir_status count_spans(const struct weir_source *source, uint32_t p
     return status;
 }
 
-static enum weir_status count_rejects(const struct weir_source *source, struct weir_totals *totals,
-                                      struct weir_error *err)
+static enum weir_status count_rejects(const struct weir_journal_view *source,
+                                      struct weir_totals *totals, struct weir_error *err)
 {
     struct weir_rejects rejects;
     const struct weir_reject *reject;
@@ -51,7 +51,7 @@ static enum weir_status count_rejects(const struct weir_source *source, struct w
     return status;
 }
 
-enum weir_status weir_totals_read(const struct weir_source *source, struct weir_totals *ret,
+enum weir_status weir_totals_read(const struct weir_journal_view *source, struct weir_totals *ret,
                                   struct weir_error *err)
 {
     struct weir_totals totals = { 0 };

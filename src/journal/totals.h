@@ -17,7 +17,7 @@ struct weir_totals {
     struct weir_pass_totals pass[WEIR_JOURNAL_PASSES];
 };
 
-enum weir_status weir_totals_read(const struct weir_source *source, struct weir_totals *ret,
+enum weir_status weir_totals_read(const struct weir_journal_view *source, struct weir_totals *ret,
                                   struct weir_error *err);
 
 #endif

@@ -12,16 +12,16 @@
 #include "journal/rows.h"
 #include "journal/store.h"
 
-static const char *const queries[WEIR_RECORD_KINDS] = {
-    [WEIR_RECORD_RANGE] = "SELECT serial,crc,pass,first_row,last_row,byte_offset,byte_behind,"
-                          "outcome,connection,ids FROM ranges INDEXED BY ranges_by_row"
-                          " ORDER BY pass, first_row",
-    [WEIR_RECORD_REJECT] = "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
-                           "service_code,attempts,column_name,class,message,request_id,"
-                           "connection,bytes FROM rejects INDEXED BY rejects_by_row"
-                           " ORDER BY row, pass",
-    [WEIR_RECORD_BLOCK] = "SELECT serial,crc,file,number,hash FROM blocks ORDER BY file, number",
-    [WEIR_RECORD_NOTE] = "SELECT serial,crc,name,text FROM notes ORDER BY name",
+static const char *const queries[WEIR_ENTRY_KINDS] = {
+    [WEIR_ENTRY_RANGE] = "SELECT serial,crc,pass,first_row,last_row,byte_offset,byte_behind,"
+                         "outcome,connection,ids FROM ranges INDEXED BY ranges_by_row"
+                         " ORDER BY pass, first_row",
+    [WEIR_ENTRY_REJECT] = "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
+                          "service_code,attempts,column_name,class,message,request_id,"
+                          "connection,bytes FROM rejects INDEXED BY rejects_by_row"
+                          " ORDER BY row, pass",
+    [WEIR_ENTRY_BLOCK] = "SELECT serial,crc,file,number,hash FROM blocks ORDER BY file, number",
+    [WEIR_ENTRY_NOTE] = "SELECT serial,crc,name,text FROM notes ORDER BY name",
 };
 
 /* What a record is ordered by; notes are few and found by name. */
@@ -30,17 +30,17 @@ struct place {
     uint64_t minor;
 };
 
-static struct place place_of(const struct weir_record *record)
+static struct place place_of(const struct weir_entry *record)
 {
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         return (struct place){ record->range.pass, record->range.first };
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         return (struct place){ record->reject.row, record->reject.pass };
-    case WEIR_RECORD_BLOCK:
+    case WEIR_ENTRY_BLOCK:
         return (struct place){ record->block.file, record->block.number };
-    case WEIR_RECORD_NOTE:
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_NOTE:
+    case WEIR_ENTRY_KINDS:
         break;
     }
     return (struct place){ 0, 0 };
@@ -51,7 +51,7 @@ static bool ascends(struct place from, struct place to)
     return from.major < to.major || (from.major == to.major && from.minor <= to.minor);
 }
 
-static enum weir_status verify_rows(sqlite3_stmt *statement, enum weir_record_kind kind,
+static enum weir_status verify_rows(sqlite3_stmt *statement, enum weir_entry_kind kind,
                                     const struct weir_state *state, struct weir_error *err)
 {
     struct weir_tally tally = { 0 };
@@ -59,7 +59,7 @@ static enum weir_status verify_rows(sqlite3_stmt *statement, enum weir_record_ki
     enum weir_status status;
     bool more;
     while ((status = weir_sql_step(statement, &more, err)) == WEIR_OK && more) {
-        struct weir_record record;
+        struct weir_entry record;
         status = weir_row_read(statement, kind, &record, err);
         if (status)
             return status;
@@ -78,11 +78,11 @@ enum weir_status weir_store_verify(sqlite3 *db, const struct weir_state *state,
                                    struct weir_error *err)
 {
     enum weir_status status = WEIR_OK;
-    for (int kind = 0; kind < WEIR_RECORD_KINDS && status == WEIR_OK; kind++) {
+    for (int kind = 0; kind < WEIR_ENTRY_KINDS && status == WEIR_OK; kind++) {
         sqlite3_stmt *statement = NULL;
         status = weir_sql_prepare(db, queries[kind], &statement, err);
         if (status == WEIR_OK)
-            status = verify_rows(statement, (enum weir_record_kind)kind, state, err);
+            status = verify_rows(statement, (enum weir_entry_kind)kind, state, err);
         sqlite3_finalize(statement);
     }
     return status;

@@ -42,15 +42,16 @@ static void fill_error(struct weir_error *err, const struct weir_attempt *attemp
     err->outcome_known = !attempt->unknown;
 }
 
-/* "0x80072322", or "HTTP 503" of an answer without a code. */
-static void name_cause(const struct weir_verdict *verdict, char *text, size_t text_bytes)
+struct weir_cause weir_verdict_cause(const struct weir_verdict *verdict)
 {
+    struct weir_cause cause;
     if (verdict->code)
-        snprintf(text, text_bytes, "0x%08" PRIx32, verdict->code);
+        snprintf(cause.text, sizeof(cause.text), "0x%08" PRIx32, verdict->code);
     else if (verdict->http_status)
-        snprintf(text, text_bytes, "HTTP %d", verdict->http_status);
+        snprintf(cause.text, sizeof(cause.text), "HTTP %d", verdict->http_status);
     else
-        snprintf(text, text_bytes, "no answer");
+        snprintf(cause.text, sizeof(cause.text), "no answer");
+    return cause;
 }
 
 static const char *plural(int count)
@@ -63,14 +64,13 @@ static struct weir_attempt_decision give_up_throttled(const struct weir_attempt 
                                                       const struct weir_attempt_scene *scene,
                                                       const char *reason, struct weir_error *err)
 {
-    char cause[32];
-    name_cause(verdict, cause, sizeof(cause));
     int64_t tenths = verdict->retry_after_us / (WEIR_US_PER_S / 10);
     weir_fail(err, WEIR_E_SERVICE_PROTECTION,
               "throttled %d time%s, last by \"%s\": %s limit (%s), retry after %" PRId64 ".%" PRId64
               " s%s",
               attempt->throttles, plural(attempt->throttles), scene->connection_name,
-              weir_throttle_kind_name(verdict->throttle), cause, tenths / 10, tenths % 10, reason);
+              weir_throttle_kind_name(verdict->throttle), weir_verdict_cause(verdict).text,
+              tenths / 10, tenths % 10, reason);
     fill_error(err, attempt, verdict, scene);
     return act(WEIR_ATTEMPT_GIVE_UP);
 }
@@ -118,10 +118,8 @@ static struct weir_attempt_decision give_up_failed(const struct weir_attempt *at
                                                    const struct weir_attempt_scene *scene,
                                                    struct weir_error *err)
 {
-    char cause[32];
-    name_cause(verdict, cause, sizeof(cause));
     weir_fail(err, WEIR_E_UNAVAILABLE, "%s %d time%s, last on \"%s\": %s", back_off->verb, count,
-              plural(count), scene->connection_name, cause);
+              plural(count), scene->connection_name, weir_verdict_cause(verdict).text);
     fill_error(err, attempt, verdict, scene);
     return act(WEIR_ATTEMPT_GIVE_UP);
 }

@@ -55,6 +55,12 @@ struct weir_attempt_decision {
     int64_t until_us; /* action wait */
 };
 
+/* "0x80072322", or "HTTP 503" of an answer without a code, or "no answer", by value. */
+struct weir_cause {
+    char text[24];
+};
+struct weir_cause weir_verdict_cause(const struct weir_verdict *verdict);
+
 /* Count the answer and decide. `err` is set on give-up only: connection, code, retry-after, cause.
  */
 struct weir_attempt_decision weir_attempt_decide(struct weir_attempt *attempt,

@@ -80,15 +80,6 @@ bool weir_is_service_protection(uint32_t code)
     return weir_signal_kind(code) != WEIR_THROTTLE_NONE;
 }
 
-bool weir_signal_class(uint32_t code, enum weir_class *ret)
-{
-    const struct weir_catalogue_entry *entry = weir_catalogue_find(code, weir_str(NULL, 0));
-    if (!entry || entry->by_status)
-        return false;
-    *ret = entry->class_;
-    return true;
-}
-
 /* ---- numbers in texts ---- */
 
 /* The number after the first `phrase` that has one, braces allowed, in millionths; 0: none. */

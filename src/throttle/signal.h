@@ -20,12 +20,6 @@ bool weir_signal_parse_code(struct weir_str text, uint32_t *ret);
 enum weir_throttle_kind weir_signal_kind(uint32_t code);
 
 /*
- * The class that a code decides by itself, without its message. False: it is not in the catalogue,
- * or leaves the decision to the status.
- */
-bool weir_signal_class(uint32_t code, enum weir_class *ret);
-
-/*
  * The limit that a throttle's message names: "limit of 6000 over time window of 300 seconds",
  * "limit of 1,200,000 milliseconds". What it does not name is 0.
  */

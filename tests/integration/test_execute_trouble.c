@@ -222,6 +222,40 @@ START_TEST(when_nobody_can_log_in_the_reason_is_given)
 }
 END_TEST
 
+START_TEST(a_user_whom_the_service_does_not_know_is_set_aside_at_once)
+{
+    struct weir_response response;
+    rig_start(2);
+    fault("{\"kind\":\"plugin_error\",\"code\":\"0x80072560\",\"operation\":\"GET\",\"count\":1}");
+    rig_who(&response);
+    ck_assert_str_eq(response.connection, "app2");
+    ck_assert_int_eq(response.requests, 2); /* no new token was tried */
+    weir_response_release(&response);
+    struct weir_pool_stats stats;
+    weir_pool_stats(weir_client_pool(rig.client), &stats);
+    ck_assert_uint_eq(stats.set_aside_connections, 1);
+    rig_close();
+}
+END_TEST
+
+/* It may be the owner whom a row names: that is no reason to give up connection after connection.
+ */
+START_TEST(a_disabled_user_in_a_row_takes_no_connection_out)
+{
+    struct weir_response response;
+    rig_start(3);
+    fault("{\"kind\":\"plugin_error\",\"code\":\"0x80040225\",\"operation\":\"POST\",\"every\":1}");
+    ck_assert_int_eq(rig_try("POST", "accounts", ACCOUNT, false, &response), WEIR_E_CREDENTIALS);
+    ck_assert_uint_eq(rig.err.service_code, 0x80040225);
+    struct weir_pool_stats stats;
+    weir_pool_stats(weir_client_pool(rig.client), &stats);
+    ck_assert_uint_eq(stats.set_aside_connections, 0);
+    rig_who(&response);
+    weir_response_release(&response);
+    rig_close();
+}
+END_TEST
+
 /* ---- what is left behind ---- */
 
 /* In two halves, so that this program never has the whole of it in its own memory. */
@@ -354,6 +388,39 @@ START_TEST(a_request_that_waits_for_a_throttle_can_be_cancelled)
 }
 END_TEST
 
+START_TEST(a_request_that_waits_for_its_token_can_be_cancelled)
+{
+    pthread_t thread;
+    struct called_off it = { .tag = 7 };
+    rig_start(1);
+    fault("{\"kind\":\"stall\",\"operation\":\"token\",\"seconds\":600}");
+    ck_assert_int_eq(pthread_create(&thread, NULL, create_in_a_thread, &it), 0);
+    await_inside(1);
+    weir_client_cancel(rig.client, 7);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(it.status, WEIR_E_CANCELLED);
+    ck_assert(it.err.outcome_known);
+    ck_assert_int_eq(rows(), 0);
+    rig_close();
+}
+END_TEST
+
+START_TEST(a_request_that_waits_after_a_failure_can_be_cancelled)
+{
+    pthread_t thread;
+    struct called_off it = { .tag = 7 };
+    rig_start(1);
+    fault("{\"kind\":\"server_error\",\"status\":503,\"retry_after\":600,\"operation\":\"POST\"}");
+    ck_assert_int_eq(pthread_create(&thread, NULL, create_in_a_thread, &it), 0);
+    await_requests(1);
+    weir_client_cancel(rig.client, 7); /* it waits ten minutes, or is about to */
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(it.status, WEIR_E_CANCELLED);
+    ck_assert(!it.err.outcome_known); /* of a 503 it never is */
+    rig_close();
+}
+END_TEST
+
 START_TEST(a_request_that_waits_by_itself_can_be_cancelled)
 {
     pthread_t thread;
@@ -452,7 +519,11 @@ int main(void)
     suite_add(&s, a_connection_whose_tokens_are_all_spurned_is_set_aside);
     suite_add(&s, a_connection_that_cannot_log_in_is_set_aside_and_the_others_go_on);
     suite_add(&s, when_nobody_can_log_in_the_reason_is_given);
+    suite_add(&s, a_user_whom_the_service_does_not_know_is_set_aside_at_once);
+    suite_add(&s, a_disabled_user_in_a_row_takes_no_connection_out);
     suite_add(&s, no_secret_and_no_token_is_left_in_memory);
+    suite_add(&s, a_request_that_waits_for_its_token_can_be_cancelled);
+    suite_add(&s, a_request_that_waits_after_a_failure_can_be_cancelled);
     suite_add(&s, a_request_in_flight_can_be_cancelled);
     suite_add(&s, a_request_that_waits_for_a_throttle_can_be_cancelled);
     suite_add(&s, a_request_that_waits_by_itself_can_be_cancelled);

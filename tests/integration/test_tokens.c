@@ -203,7 +203,7 @@ static void check_works(const char *kind)
 {
     open_tokens();
     check_opens(get());
-    ck_assert_str_eq(weir_tokens_kind(tokens), kind);
+    ck_assert_str_eq(weir_credential_kind_name(&options.connections[0]), kind);
     ck_assert_uint_eq(fetches(), 1);
     ck_assert_uint_eq(get()->serial, 1);
     ck_assert_uint_eq(fetches(), 1);

@@ -279,6 +279,48 @@ START_TEST(excess_costs_one_connection_and_no_more)
 }
 END_TEST
 
+#define FORGED "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+
+/* An answer, and a while later another that nobody asked for. */
+static void answer_twice(void *ctx, const struct origin_request *request,
+                         struct origin_answer *answer)
+{
+    (void)ctx, (void)request;
+    weir_buf_add_text(&answer->bytes, NO_CONTENT);
+    answer->pause_at = answer->bytes.len;
+    answer->pause_us = MS(50);
+    weir_buf_add_text(&answer->bytes, FORGED);
+}
+
+/* Until it has left: on this machine that means that it has arrived. */
+static void await_forgery(struct weir_task *task)
+{
+    (void)task;
+    int64_t until_us = weir_clock_now_us() + GUARD_US;
+    while (origin_counts(origin).said < strlen(NO_CONTENT) + strlen(FORGED))
+        must(weir_clock_now_us() < until_us);
+}
+
+/*
+ * The worst moment: the loop has asked the kernel what is new, and while it is busy with that, what
+ * nobody asked for comes in on an idle connection. Then a request begins, in the same turn.
+ */
+START_TEST(what_comes_unasked_is_not_the_answer_to_what_begins_in_the_same_turn)
+{
+    struct got second = { 0 };
+    struct weir_task task = { .run = await_forgery };
+    struct weir_exchange_request request = { .method = "GET", .target = "/" };
+    setup(answer_twice, NULL);
+    assert_complete(client_ask(&client, "GET", "/", NULL), 204);
+    weir_loop_post(client.loop, &task);
+    weir_transport_send(client.transport, &request, copy_answer, &second);
+    client_until(&client, second.done);
+    ck_assert_msg(second.status != 200, "forged");
+    ck_assert(second.ending == WEIR_ENDING_COMPLETE || !second.sent);
+    teardown();
+}
+END_TEST
+
 /* --- origins ---------------------------------------------------------------------------------- */
 
 START_TEST(a_wrong_origin_makes_no_transport)
@@ -439,6 +481,7 @@ int main(void)
     suite_add(&s, what_is_just_within_its_bound_is_sent);
     suite_add(&s, what_was_lost_leaves_nothing_behind_for_the_next);
     suite_add(&s, excess_costs_one_connection_and_no_more);
+    suite_add(&s, what_comes_unasked_is_not_the_answer_to_what_begins_in_the_same_turn);
     suite_add(&s, a_wrong_origin_makes_no_transport);
     suite_add(&s, nobody_there_is_no_connection_and_nothing_was_sent);
     suite_add(&s, a_time_out_says_which_it_was);

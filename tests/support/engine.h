@@ -56,8 +56,8 @@ static inline void engine_report(struct engine_flight *flight,
                                  const struct weir_report_exchange *exchange)
 {
     struct weir_report report;
-    weir_report_read(exchange, flight->mode, engine.plan.operation == WEIR_OPERATION_CREATE,
-                     flight->row_count, &report);
+    weir_report_read(exchange, flight->mode, engine.requests.table,
+                     engine.plan.operation == WEIR_OPERATION_CREATE, flight->row_count, &report);
     if (exchange->status == 401) {
         engine_spurn(flight);
         report.broken = engine.spurned[flight->connection] >= 2;
@@ -266,18 +266,18 @@ static inline void engine_make_durable(void)
     }
 }
 
-static inline void engine_write(const struct weir_record *record)
+static inline void engine_write(const struct weir_receipt *record)
 {
     INVARIANT(engine.record_count < ENGINE_RECORDS_MAX && !engine.journal_lost);
-    INVARIANT(record->fate != WEIR_FATE_REJECTED || weir_record_states(record)->error);
+    INVARIANT(record->fate != WEIR_FATE_REJECTED || weir_receipt_states(record)->error);
     if (getenv("DBG") && record->fate == WEIR_FATE_REJECTED) {
-        const struct weir_row_error *e = weir_record_states(record)->error;
+        const struct weir_row_error *e = weir_receipt_states(record)->error;
         fprintf(stderr, "%ld reject row %lu status %d code %x class %d: %s\n", now,
-                weir_record_rows(record)->number, e->http_status, e->code, e->class_, e->message);
+                weir_receipt_rows(record)->number, e->http_status, e->code, e->class_, e->message);
     }
     engine.records[engine.record_count++] =
-        (struct engine_record){ record->serial, weir_record_rows(record)->number, record->row_count,
-                                record->fate };
+        (struct engine_record){ record->serial, weir_receipt_rows(record)->number,
+                                record->row_count, record->fate };
     if (engine.commit_us == WEIR_FOREVER)
         engine.commit_us = now + (int64_t)engine_pick(50000);
     engine_note(record->serial * 8 + record->fate);
@@ -343,7 +343,7 @@ static inline void engine_act(void)
         else if (action.kind == WEIR_ACTION_CANCEL)
             engine_forget(action.flight);
         else if (action.kind == WEIR_ACTION_RECORD)
-            engine_write(action.record);
+            engine_write(action.receipt);
         else if (action.kind == WEIR_ACTION_OVER)
             engine.over = true;
         else {

@@ -90,16 +90,16 @@ static inline uint64_t give(uint32_t count)
     return give_after(count, 0);
 }
 
-static inline void keep_record(const struct weir_record *record)
+static inline void keep_record(const struct weir_receipt *record)
 {
     last_record = record->serial;
     for (uint32_t i = 0; i < record->row_count; i++) {
-        uint64_t number = weir_record_rows(record)[i].number;
+        uint64_t number = weir_receipt_rows(record)[i].number;
         ck_assert_int_eq(fates[number], WEIR_FATE_OPEN);
         fates[number] = record->fate;
         if (record->fate == WEIR_FATE_REJECTED)
             snprintf(messages[number], sizeof(messages[number]), "%s",
-                     weir_record_states(record)->error->message);
+                     weir_receipt_states(record)->error->message);
     }
 }
 
@@ -118,7 +118,7 @@ static inline struct weir_load *boarding(void)
     for (;;) {
         weir_executor_next(&executor, rig.now_us, &action);
         if (action.kind == WEIR_ACTION_RECORD)
-            keep_record(action.record);
+            keep_record(action.receipt);
         else if (action.kind == WEIR_ACTION_RETURN)
             take_back(action.batch);
         else if (action.kind == WEIR_ACTION_CANCEL)

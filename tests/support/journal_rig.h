@@ -176,13 +176,13 @@ static char numbered_ids[16 * 8];
 static char numbered_texts[4][96];
 
 /* Ranges do not overlap, rejects are of other rows, notes replace one another. */
-static inline struct weir_record numbered(uint64_t serial)
+static inline struct weir_entry numbered(uint64_t serial)
 {
-    struct weir_record record = { .serial = serial };
+    struct weir_entry record = { .serial = serial };
     uint64_t row = serial * 10;
     switch (serial % 8) {
     case 3:
-        record.kind = WEIR_RECORD_REJECT;
+        record.kind = WEIR_ENTRY_REJECT;
         for (int i = 0; i < 4; i++)
             snprintf(numbered_texts[i], sizeof(numbered_texts[i]), "%d text \"of\" %llu\n", i,
                      (unsigned long long)serial);
@@ -203,11 +203,11 @@ static inline struct weir_record numbered(uint64_t serial)
         };
         return record;
     case 5:
-        record.kind = WEIR_RECORD_BLOCK;
-        record.block = (struct weir_block){ 0, serial, serial * 0x9e3779b97f4a7c15u };
+        record.kind = WEIR_ENTRY_BLOCK;
+        record.block = (struct weir_input_block){ 0, serial, serial * 0x9e3779b97f4a7c15u };
         return record;
     case 7:
-        record.kind = WEIR_RECORD_NOTE;
+        record.kind = WEIR_ENTRY_NOTE;
         snprintf(numbered_texts[0], sizeof(numbered_texts[0]), "note %llu",
                  (unsigned long long)(serial / 8 % 3));
         snprintf(numbered_texts[1], sizeof(numbered_texts[1]), "said at %llu",
@@ -216,7 +216,7 @@ static inline struct weir_record numbered(uint64_t serial)
                                           weir_str_from(numbered_texts[1]) };
         return record;
     default:
-        record.kind = WEIR_RECORD_RANGE;
+        record.kind = WEIR_ENTRY_RANGE;
         memset(numbered_ids, (int)serial, sizeof(numbered_ids));
         record.range = (struct weir_range){
             .pass = (uint32_t)(serial / 8 % 3),
@@ -233,19 +233,19 @@ static inline struct weir_record numbered(uint64_t serial)
 }
 
 static inline enum weir_status add_record(struct weir_journal *journal,
-                                          const struct weir_record *record, uint64_t *serial,
+                                          const struct weir_entry *record, uint64_t *serial,
                                           struct weir_error *err)
 {
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         return weir_journal_add_range(journal, &record->range, serial, err);
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         return weir_journal_add_reject(journal, &record->reject, serial, err);
-    case WEIR_RECORD_BLOCK:
+    case WEIR_ENTRY_BLOCK:
         return weir_journal_add_block(journal, &record->block, serial, err);
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         return weir_journal_add_note(journal, &record->note, serial, err);
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_KINDS:
         break;
     }
     return WEIR_E_INVALID;
@@ -256,7 +256,7 @@ static inline enum weir_status add_numbered(struct weir_journal *journal, uint64
                                             uint64_t count, struct weir_error *err)
 {
     for (uint64_t i = first; i < first + count; i++) {
-        struct weir_record record = numbered(i);
+        struct weir_entry record = numbered(i);
         uint64_t serial = 0;
         enum weir_status status = add_record(journal, &record, &serial, err);
         if (status)
@@ -288,22 +288,23 @@ static inline void tell_text(struct weir_buf *text, struct weir_str part)
     weir_buf_add(text, part.ptr, part.len);
 }
 
-static inline void tell_record(struct weir_buf *text, const struct weir_record *record)
+static inline void tell_record(struct weir_buf *text, const struct weir_entry *record)
 {
     weir_buf_printf(text, "\n%d #%llu crc %08x", (int)record->kind,
                     (unsigned long long)record->serial, record->crc);
-    if (record->kind == WEIR_RECORD_RANGE)
+    if (record->kind == WEIR_ENTRY_RANGE)
         tell_text(text, record->range.ids);
-    if (record->kind == WEIR_RECORD_REJECT)
+    if (record->kind == WEIR_ENTRY_REJECT)
         tell_text(text, record->reject.bytes);
 }
 
-static inline enum weir_status tell_cursor(struct weir_buf *text, const struct weir_source *source,
+static inline enum weir_status tell_cursor(struct weir_buf *text,
+                                           const struct weir_journal_view *source,
                                            enum weir_cursor_order order, uint64_t of,
                                            struct weir_error *err)
 {
     struct weir_cursor cursor;
-    const struct weir_record *record;
+    const struct weir_entry *record;
     enum weir_status status = weir_cursor_init(&cursor, source, order, of, err);
     if (status)
         return status;
@@ -317,7 +318,7 @@ static inline enum weir_status tell_cursor(struct weir_buf *text, const struct w
 static inline enum weir_status tell(struct weir_journal *journal, struct weir_buf *text,
                                     struct weir_error *err)
 {
-    struct weir_source source = weir_journal_source_now(journal);
+    struct weir_journal_view source = weir_journal_view_now(journal);
     enum weir_status status = WEIR_OK;
     weir_buf_reset(text);
     tell_facts(text, weir_journal_facts(journal));
@@ -349,9 +350,9 @@ static inline void tell_expected(struct weir_buf *text, uint64_t last)
     tell_facts(text, &facts);
     for (uint32_t turn = 0; turn < 2 * WEIR_JOURNAL_PASSES; turn++) {
         for (uint64_t serial = 1; serial <= last; serial++) {
-            struct weir_record record = numbered(serial);
-            record.crc = weir_record_crc(&record);
-            if (record.kind != WEIR_RECORD_RANGE || record.range.pass != turn / 2)
+            struct weir_entry record = numbered(serial);
+            record.crc = weir_entry_crc(&record);
+            if (record.kind != WEIR_ENTRY_RANGE || record.range.pass != turn / 2)
                 continue;
             if (turn % 2 && record.range.ids.len == 0)
                 continue;
@@ -359,10 +360,10 @@ static inline void tell_expected(struct weir_buf *text, uint64_t last)
             tell_record(text, &record);
         }
     }
-    for (int kind = WEIR_RECORD_REJECT; kind <= WEIR_RECORD_BLOCK; kind++) {
+    for (int kind = WEIR_ENTRY_REJECT; kind <= WEIR_ENTRY_BLOCK; kind++) {
         for (uint64_t serial = 1; serial <= last; serial++) {
-            struct weir_record record = numbered(serial);
-            record.crc = weir_record_crc(&record);
+            struct weir_entry record = numbered(serial);
+            record.crc = weir_entry_crc(&record);
             if ((int)record.kind == kind)
                 tell_record(text, &record);
         }
@@ -394,7 +395,7 @@ static inline uint64_t check_numbered(void)
     struct weir_error err = { 0 };
     weir_buf_init(&is, TEXT_MAX);
     weir_buf_init(&should, TEXT_MAX);
-    uint64_t last = weir_journal_source(journal)->serial_max;
+    uint64_t last = weir_journal_view(journal)->serial_max;
     ck_assert_msg(tell(journal, &is, &err) == WEIR_OK, "%s", err.message);
     tell_expected(&should, last);
     ck_assert_msg(same_text(&is, &should), "is:\n%s\nshould be:\n%s", weir_buf_text(&is),

@@ -233,7 +233,7 @@ END_TEST
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-static void expect_refused(struct weir_journal *journal, struct weir_record record,
+static void expect_refused(struct weir_journal *journal, struct weir_entry record,
                            enum weir_status want)
 {
     struct weir_error err = { 0 };
@@ -245,8 +245,8 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
 {
     make_scratch();
     struct weir_journal *journal = make_job();
-    struct weir_record range = { .kind = WEIR_RECORD_RANGE, .range = { .first = 5, .last = 9 } };
-    struct weir_record wrong = range;
+    struct weir_entry range = { .kind = WEIR_ENTRY_RANGE, .range = { .first = 5, .last = 9 } };
+    struct weir_entry wrong = range;
     wrong.range.last = 4;
     expect_refused(journal, wrong, WEIR_E_INVALID);
     wrong = range;
@@ -264,13 +264,13 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
     wrong.range.last = WEIR_JOURNAL_ROW_MAX + 1;
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
     char *big = weir_calloc(WEIR_JOURNAL_RECORD_MAX + 1, 1);
-    wrong = (struct weir_record){ .kind = WEIR_RECORD_REJECT };
+    wrong = (struct weir_entry){ .kind = WEIR_ENTRY_REJECT };
     wrong.reject.bytes = weir_str(big, WEIR_JOURNAL_RECORD_MAX + 1);
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
     wrong.reject.bytes.len = 0;
     wrong.reject.message = weir_str(big, WEIR_JOURNAL_TEXT_MAX + 1);
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
-    wrong = (struct weir_record){ .kind = WEIR_RECORD_NOTE };
+    wrong = (struct weir_entry){ .kind = WEIR_ENTRY_NOTE };
     wrong.note.name = weir_str(big, WEIR_JOURNAL_NAME_MAX + 1);
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
     wrong.note = (struct weir_note){ weir_str_from("n"), weir_str(big, WEIR_JOURNAL_FACT_MAX + 1) };
@@ -313,7 +313,7 @@ START_TEST(the_queue_is_bounded_in_bytes_and_says_what_awaits_commit)
     char *bytes = weir_calloc(WEIR_JOURNAL_RECORD_MAX, 1);
     ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, NULL), WEIR_OK);
     pthread_mutex_lock(&gate);
-    struct weir_record record = { .kind = WEIR_RECORD_REJECT };
+    struct weir_entry record = { .kind = WEIR_ENTRY_REJECT };
     record.reject.bytes = weir_str(bytes, (size_t)1024 * 1024);
     uint64_t count = 0;
     enum weir_status status;
@@ -366,7 +366,7 @@ START_TEST(the_last_note_counts_and_the_first_hash_of_a_block)
     for (int i = 0; i < 300; i++) {
         snprintf(numbered_texts[0], sizeof(numbered_texts[0]), "%d", i);
         struct weir_note note = { weir_str_from("level"), weir_str_from(numbered_texts[0]) };
-        struct weir_block block = { 1, 5, (uint64_t)i + 77 };
+        struct weir_input_block block = { 1, 5, (uint64_t)i + 77 };
         ck_assert_int_eq(weir_journal_add_note(journal, &note, NULL, NULL), WEIR_OK);
         ck_assert_int_eq(weir_journal_add_block(journal, &block, NULL, NULL), WEIR_OK);
     }
@@ -378,9 +378,9 @@ START_TEST(the_last_note_counts_and_the_first_hash_of_a_block)
     free(text);
     ck_assert_int_eq(weir_journal_note(journal, "nothing", &text, NULL), WEIR_E_NOT_FOUND);
     struct weir_cursor cursor;
-    const struct weir_record *record;
+    const struct weir_entry *record;
     ck_assert_int_eq(
-        weir_cursor_init(&cursor, weir_journal_source(journal), WEIR_CURSOR_BLOCKS, 1, NULL),
+        weir_cursor_init(&cursor, weir_journal_view(journal), WEIR_CURSOR_BLOCKS, 1, NULL),
         WEIR_OK);
     ck_assert_int_eq(weir_cursor_next(&cursor, &record, NULL), WEIR_OK);
     ck_assert_uint_eq(record->block.hash, 77);

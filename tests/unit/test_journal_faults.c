@@ -281,7 +281,7 @@ static bool cut_power_at(uint64_t nth)
     weir_journal_free(journal);
     flaky_forget();
     journal = open_job();
-    ck_assert_uint_ge(weir_journal_source(journal)->serial_max, reports.durable);
+    ck_assert_uint_ge(weir_journal_view(journal)->serial_max, reports.durable);
     weir_journal_free(journal);
     remove_tree(job_dir);
     return cut;

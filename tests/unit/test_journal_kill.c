@@ -54,7 +54,7 @@ static int child(void)
             : weir_journal_new(job_dir, &facts, &tell_watch, &hooks, &journal, NULL);
     if (status)
         return 1;
-    uint64_t next = weir_journal_source(journal)->serial_max + 1;
+    uint64_t next = weir_journal_view(journal)->serial_max + 1;
     for (int i = 0; i < GROUPS; i++, next += GROUP_SIZE) {
         if (add_numbered(journal, next, GROUP_SIZE, NULL))
             return 2;

@@ -85,7 +85,7 @@ static void check_spans(struct weir_journal *journal, uint32_t pass)
     struct weir_span span, before = { 0 };
     bool more, first = true;
     uint64_t next = 0;
-    ck_assert_int_eq(weir_spans_init(&spans, weir_journal_source(journal), pass, NULL), WEIR_OK);
+    ck_assert_int_eq(weir_spans_init(&spans, weir_journal_view(journal), pass, NULL), WEIR_OK);
     while (weir_spans_next(&spans, &span, &more, NULL) == WEIR_OK && more) {
         must(span.first >= next && span.last >= span.first);
         must(first || span.first > next || span.outcome != before.outcome); /* else one span */
@@ -201,7 +201,7 @@ START_TEST(a_cursor_walks_beside_a_running_job_and_sees_what_was_there_when_it_w
     weir_journal_free(journal);
     forget_reports();
     journal = open_job();
-    must(weir_spans_init(&spans, weir_journal_source(journal), 0, NULL) == WEIR_OK);
+    must(weir_spans_init(&spans, weir_journal_view(journal), 0, NULL) == WEIR_OK);
     while (weir_spans_next(&spans, &span, &more, NULL) == WEIR_OK && more) {
         range.first = span.first + 2; /* the gap behind it */
         range.last = span.first + 3;

@@ -10,6 +10,11 @@
     status "\r\nContent-Type: application/json\r\n\r\n{\"error\":{\"code\":\"" code                \
            "\",\"message\":\"words\"}}"
 
+static const struct weir_table_names account = {
+    .logical_name = { "account", 7 },
+    .set_name = { "accounts", 8 },
+    .primary_id = { "accountid", 9 },
+};
 static struct weir_report report;
 
 static void read_bytes(int status, const char *type, const char *body, enum weir_load_mode mode,
@@ -25,7 +30,7 @@ static void read_bytes(int status, const char *type, const char *body, enum weir
         .body = weir_str_from(body),
     };
     weir_report_release(&report);
-    weir_report_read(&exchange, mode, is_create, rows, &report);
+    weir_report_read(&exchange, mode, &account, is_create, rows, &report);
 }
 
 static void must_be(uint32_t row, enum weir_class class_, enum weir_outcome outcome)
@@ -124,11 +129,27 @@ START_TEST(an_elastic_table_says_which_rows_failed)
 }
 END_TEST
 
+/* A page from somewhere else that happens to be JSON does not show that a row is there. */
+START_TEST(what_does_not_name_the_row_does_not_show_it)
+{
+    read_bytes(200, TYPE,
+               PART("200 OK\r\nContent-Type: application/json\r\n\r\n{}")
+                   PART("200 OK\r\nContent-Type: application/json\r\n\r\n"
+                        "{\"accountid\":\"00000000-0000-4000-8000-000000000001\"") "--b--\r\n",
+               WEIR_LOAD_READ_BACK, true, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(report.items[i].presence, WEIR_PRESENCE_NOT_SAID);
+        must_be(i, WEIR_CLASS_TRANSIENT, WEIR_OUTCOME_UNKNOWN);
+    }
+}
+END_TEST
+
 START_TEST(a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen)
 {
     read_bytes(200, TYPE,
                PART("200 OK\r\nContent-Type: application/json\r\n\r\n"
-                    "{\"createdon\":\"2026-01-31T12:34:56Z\"}")
+                    "{\"accountid\":\"00000000-0000-4000-8000-000000000001\","
+                    "\"createdon\":\"2026-01-31T12:34:56Z\"}")
                    PART(FAULT("404 Not Found", "0x80040217"))
                        PART(FAULT("403 Forbidden", "0x80040220"))
                            PART(FAULT("404 Not Found", "0x8006088A")) "--b--\r\n",
@@ -150,6 +171,7 @@ int main(void)
     suite_add(&s, a_throttled_part_is_a_throttle_for_the_pool);
     suite_add(&s, a_bad_part_has_its_own_words_and_the_pool_sees_an_answer);
     suite_add(&s, an_elastic_table_says_which_rows_failed);
+    suite_add(&s, what_does_not_name_the_row_does_not_show_it);
     suite_add(&s, a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen);
     return suite_run(&s);
 }

@@ -170,18 +170,6 @@ START_TEST(a_known_code_decides_whatever_the_status)
 }
 END_TEST
 
-START_TEST(a_code_that_decides_nothing_leaves_the_class_alone)
-{
-    enum weir_class class_ = WEIR_CLASS_UNSENT;
-    ck_assert(!weir_signal_class(0x8004FFFF, &class_));
-    ck_assert(!weir_signal_class(0x80040216, &class_));
-    ck_assert(!weir_signal_class(0, &class_));
-    ck_assert_int_eq(class_, WEIR_CLASS_UNSENT);
-    ck_assert(weir_signal_class(WEIR_CODE_REQUESTS, &class_));
-    ck_assert_int_eq(class_, WEIR_CLASS_THROTTLE);
-}
-END_TEST
-
 START_TEST(a_throttle_text_inside_a_plugin_fault_is_a_row_error)
 {
     struct weir_http_header headers[] = { { "Retry-After", "30" } };
@@ -455,7 +443,6 @@ int main(void)
     suite_add(&s, what_is_not_a_code_is_refused);
     suite_add(&s, service_protection_is_exactly_three_codes);
     suite_add(&s, a_known_code_decides_whatever_the_status);
-    suite_add(&s, a_code_that_decides_nothing_leaves_the_class_alone);
     suite_add(&s, a_throttle_text_inside_a_plugin_fault_is_a_row_error);
     suite_add(&s, without_a_deciding_code_the_status_decides);
     suite_add(&s, what_may_have_been_executed_in_part_is_not_called_unexecuted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Records; see record.h. */
-#include "journal/record.h"
+#include "journal/entry.h"
 
 #include "base/crc32c.h"
 #include "base/error.h"
@@ -50,39 +50,39 @@ static uint32_t reject_crc(uint32_t crc, const struct weir_reject *reject)
     return weir_crc_text(crc, reject->bytes);
 }
 
-uint32_t weir_record_crc(const struct weir_record *record)
+uint32_t weir_entry_crc(const struct weir_entry *record)
 {
     uint32_t crc = weir_crc_number(weir_crc_number(0, record->kind), record->serial);
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         return range_crc(crc, &record->range);
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         return reject_crc(crc, &record->reject);
-    case WEIR_RECORD_BLOCK:
+    case WEIR_ENTRY_BLOCK:
         crc = weir_crc_number(crc, record->block.file);
         crc = weir_crc_number(crc, record->block.number);
         return weir_crc_number(crc, record->block.hash);
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         return weir_crc_text(weir_crc_text(crc, record->note.name), record->note.text);
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_KINDS:
         break;
     }
     return 0;
 }
 
-size_t weir_record_bytes(const struct weir_record *record)
+size_t weir_entry_bytes(const struct weir_entry *record)
 {
     const struct weir_reject *reject = &record->reject;
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         return record->range.ids.len;
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         return reject->column.len + reject->class_name.len + reject->message.len +
                reject->request_id.len + reject->connection.len + reject->bytes.len;
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         return record->note.name.len + record->note.text.len;
-    case WEIR_RECORD_BLOCK:
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_BLOCK:
+    case WEIR_ENTRY_KINDS:
         break;
     }
     return 0;
@@ -158,18 +158,18 @@ static enum weir_status check_note(const struct weir_note *note, struct weir_err
     return status ? status : check_text("a note", note->text, WEIR_JOURNAL_FACT_MAX, err);
 }
 
-enum weir_status weir_record_check(const struct weir_record *record, struct weir_error *err)
+enum weir_status weir_entry_check(const struct weir_entry *record, struct weir_error *err)
 {
     switch (record->kind) {
-    case WEIR_RECORD_RANGE:
+    case WEIR_ENTRY_RANGE:
         return check_range(&record->range, err);
-    case WEIR_RECORD_REJECT:
+    case WEIR_ENTRY_REJECT:
         return check_reject(&record->reject, err);
-    case WEIR_RECORD_BLOCK:
+    case WEIR_ENTRY_BLOCK:
         return check_number("block", record->block.number, err);
-    case WEIR_RECORD_NOTE:
+    case WEIR_ENTRY_NOTE:
         return check_note(&record->note, err);
-    case WEIR_RECORD_KINDS:
+    case WEIR_ENTRY_KINDS:
         break;
     }
     return weir_fail(err, WEIR_E_INVALID, "there is no record of kind \"%d\"", (int)record->kind);

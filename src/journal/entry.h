@@ -7,8 +7,8 @@
  * Rows and offsets are counted as the reader counts them; the journal only orders them. A job has
  * up to WEIR_JOURNAL_PASSES passes over its rows; a row may be finished once in each.
  */
-#ifndef WEIR_JOURNAL_RECORD_H
-#define WEIR_JOURNAL_RECORD_H
+#ifndef WEIR_JOURNAL_ENTRY_H
+#define WEIR_JOURNAL_ENTRY_H
 
 #include "base/str.h"
 #include "weir/error.h"
@@ -50,7 +50,7 @@ struct weir_reject {
 };
 
 /* The hash of a block of decoded input. One that is there already stays as it is. */
-struct weir_block {
+struct weir_input_block {
     uint32_t file;
     uint64_t number;
     uint64_t hash;
@@ -62,34 +62,34 @@ struct weir_note {
     struct weir_str text;
 };
 
-enum weir_record_kind {
-    WEIR_RECORD_RANGE = 0,
-    WEIR_RECORD_REJECT,
-    WEIR_RECORD_BLOCK,
-    WEIR_RECORD_NOTE,
-    WEIR_RECORD_KINDS
+enum weir_entry_kind {
+    WEIR_ENTRY_RANGE = 0,
+    WEIR_ENTRY_REJECT,
+    WEIR_ENTRY_BLOCK,
+    WEIR_ENTRY_NOTE,
+    WEIR_ENTRY_KINDS
 };
 
-struct weir_record {
-    enum weir_record_kind kind;
+struct weir_entry {
+    enum weir_entry_kind kind;
     uint32_t crc;
     uint64_t serial;
     union {
         struct weir_range range;
         struct weir_reject reject;
-        struct weir_block block;
+        struct weir_input_block block;
         struct weir_note note;
     };
 };
 
 /* Over serial and fields. Pure. */
-uint32_t weir_record_crc(const struct weir_record *record);
+uint32_t weir_entry_crc(const struct weir_entry *record);
 
 /* Bytes of its texts. */
-size_t weir_record_bytes(const struct weir_record *record);
+size_t weir_entry_bytes(const struct weir_entry *record);
 
 /* WEIR_E_INVALID: a field is impossible; WEIR_E_TOO_BIG: one exceeds its bound. */
-enum weir_status weir_record_check(const struct weir_record *record, struct weir_error *err);
+enum weir_status weir_entry_check(const struct weir_entry *record, struct weir_error *err);
 
 /* CRCs of numbers and texts, whatever the machine's order of bytes; for the parts of the journal.
  */

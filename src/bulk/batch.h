@@ -21,10 +21,14 @@
 /* One record of the input. Everything is borrowed from the batch. */
 struct weir_row {
     uint64_t number;     /* from 1, over the whole input */
-    uint64_t offset;     /* of its first byte, and … */
+    uint32_t file;       /* of the input */
+    uint64_t offset;     /* of its first byte in the file, and … */
     uint64_t end;        /* … of the byte behind it */
     struct weir_str raw; /* as it was read */
     struct weir_target target;
+    uint64_t key_hash;       /* 0: no other row can have the same key */
+    struct weir_str refusal; /* why it is not to be sent at all; empty: it is */
+    struct weir_str column;  /* that is to blame; empty: the row */
 };
 
 /* What has become of a row. */

@@ -22,6 +22,7 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
         .plan = *plan,
         .core = core,
         .now_us = now_us,
+        .begun_us = now_us,
         .unblock_us = WEIR_FOREVER,
         .first_begun_us = WEIR_FOREVER,
         .unreachable_us = WEIR_FOREVER,
@@ -77,14 +78,49 @@ static void delist(struct weir_executor *executor, struct weir_batch *batch)
     executor->live_bytes -= batch->bytes;
 }
 
-/* What a run before this one may have left behind. */
-static void taint_all(struct weir_batch *batch, int64_t now_us)
+/* What a run before this one may have left behind: it had ended when this one began. */
+static void taint_old(const struct weir_executor *executor, struct weir_batch *batch)
 {
     for (uint32_t i = 0; i < batch->row_count; i++) {
+        if (batch->rows[i].number > executor->plan.tainted_through)
+            break;
         batch->states[i].tainted = true;
-        batch->states[i].unknown_us = now_us;
+        batch->states[i].unknown_us = executor->begun_us;
+        batch->clear_us = executor->begun_us + executor->plan.late_us;
     }
-    batch->clear_us = now_us + WEIR_LATE_US;
+}
+
+static void refuse_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
+                       int64_t now_us)
+{
+    struct weir_row_state *state = &batch->states[row];
+    struct weir_row_error error = { .class_ = WEIR_CLASS_BAD_ROWS, .connection = WEIR_NOBODY };
+    struct weir_str why = batch->rows[row].refusal;
+    error.message = weir_strndup(why.ptr, why.len);
+    state->error = weir_row_error_new(&error);
+    state->own_error = true;
+    free(error.message);
+    weir_executor_end_row(executor, batch, row, WEIR_FATE_REJECTED, now_us);
+}
+
+/* Rows that are not to be sent end here; the others become a load, if there are any. */
+static struct weir_load *make_load(struct weir_executor *executor, struct weir_batch *batch,
+                                   int64_t now_us)
+{
+    struct weir_load *load = weir_loads_add(&executor->loads, batch, batch->row_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        if (batch->rows[i].refusal.len)
+            refuse_row(executor, batch, i, now_us);
+        else
+            load->rows[count++] = i;
+    }
+    load->row_count = count;
+    load->fresh = true;
+    if (count)
+        return load;
+    weir_loads_remove(&executor->loads, load);
+    return NULL;
 }
 
 bool weir_executor_wants(const struct weir_executor *executor)
@@ -97,17 +133,12 @@ void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batc
 {
     weir_batch_open(batch);
     enlist(executor, batch);
-    if (executor->plan.resumed)
-        taint_all(batch, now_us);
-    if (!batch->row_count) {
+    taint_old(executor, batch);
+    struct weir_load *load = batch->row_count ? make_load(executor, batch, now_us) : NULL;
+    weir_executor_end_early(executor, now_us); /* which may have given the load up */
+    if (!load || !batch->open_rows)
         weir_executor_finish_batch(executor, batch, now_us);
-        return;
-    }
-    struct weir_load *load = weir_loads_add(&executor->loads, batch, batch->row_count);
-    for (uint32_t i = 0; i < batch->row_count; i++)
-        load->rows[i] = i;
-    load->fresh = true;
-    if (weir_executor_is_stopping(executor))
+    else if (weir_executor_is_stopping(executor))
         weir_executor_give_up(executor, load, now_us);
     else if (batch->after_count)
         executor->unblock_us = now_us;

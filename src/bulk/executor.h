@@ -88,6 +88,7 @@ struct weir_executor {
     struct weir_plan plan;
     struct weir_core *core; /* borrowed */
     struct weir_rng rng;
+    int64_t begun_us;
     int64_t now_us; /* of the last action that was asked for */
     struct weir_loads loads;
     struct weir_outbox outbox;
@@ -129,6 +130,7 @@ struct weir_executor {
 
     /* The end. */
     uint64_t rejected;           /* decided, committed or not */
+    uint64_t ended;              /* likewise, whatever became of them */
     int64_t stop_us;             /* flights may come home until then; WEIR_FOREVER: not stopping */
     struct weir_load *abandoned; /* cancelled a moment ago; gone with the next action */
     bool over_said;

@@ -12,12 +12,6 @@
 
 #include "bulk/executor.h"
 
-/* A request whose outcome is unknown may be executed for so long after it ended. */
-#define WEIR_LATE_US (300 * WEIR_US_PER_S)
-
-/* An id is read back so long after the last such request at the earliest. */
-#define WEIR_READ_BACK_US (10 * WEIR_US_PER_S)
-
 /* --- executor.c --- */
 
 /* It is over if no row is open and no receipt awaits its commit. */
@@ -42,6 +36,9 @@ bool weir_executor_has_other(const struct weir_executor *executor, uint32_t conn
 /* A row has come to its end. */
 void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
                            enum weir_fate fate, int64_t now_us);
+
+/* More rows were rejected than wanted, or nobody may do it: stop. */
+void weir_executor_end_early(struct weir_executor *executor, int64_t now_us);
 
 /* The error that stands against a row unless something better is learned. */
 struct weir_report_item;

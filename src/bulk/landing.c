@@ -52,6 +52,7 @@ void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *ba
     state->fate = fate;
     batch->open_rows--;
     executor->rejected += fate == WEIR_FATE_REJECTED;
+    executor->ended++;
     if (state->on_trial)
         judge_trial(executor, state);
     if (durable) {
@@ -60,7 +61,7 @@ void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *ba
     }
     batch->lapsed = true;
     executor->result.fates[fate]++;
-    int64_t clear_us = state->tainted ? state->unknown_us + WEIR_LATE_US : 0;
+    int64_t clear_us = state->tainted ? state->unknown_us + executor->plan.late_us : 0;
     if (clear_us > now_us && clear_us > executor->result.clear_us)
         executor->result.clear_us = clear_us;
 }
@@ -195,7 +196,8 @@ static void rest_before_read_back(struct weir_landing *landing, struct weir_load
     load->due_us = landing->now_us;
     for (uint32_t i = 0; i < load->row_count; i++) {
         const struct weir_row_state *state = weir_load_state(load, i);
-        int64_t due_us = state->tainted ? state->unknown_us + WEIR_READ_BACK_US : 0;
+        int64_t due_us =
+            state->tainted ? state->unknown_us + landing->executor->plan.read_back_us : 0;
         load->due_us = due_us > load->due_us ? due_us : load->due_us;
     }
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
@@ -329,9 +331,21 @@ static void settle(struct weir_landing *landing)
         verdict->outcome == WEIR_OUTCOME_UNKNOWN && landing->load->mode != WEIR_LOAD_READ_BACK;
 }
 
-static void end_early(struct weir_executor *executor, int64_t now_us)
+/* A share says little of a few rows. */
+#define SHARE_ROWS_MIN 100
+
+static bool has_too_many_errors(const struct weir_executor *executor)
 {
-    if (executor->rejected > executor->plan.errors_max)
+    uint64_t rejected = executor->rejected;
+    uint64_t ended = executor->ended;
+    double share = executor->plan.errors_share_max;
+    return rejected > executor->plan.errors_max ||
+           (share > 0 && ended >= SHARE_ROWS_MIN && (double)rejected > share * (double)ended);
+}
+
+void weir_executor_end_early(struct weir_executor *executor, int64_t now_us)
+{
+    if (has_too_many_errors(executor))
         weir_executor_stop(executor, WEIR_END_ERRORS, now_us);
     if (executor->trial_rows && !executor->trial_over &&
         executor->trial_forbidden == executor->trial_rows)
@@ -356,9 +370,11 @@ void weir_executor_answered(struct weir_executor *executor, struct weir_load *fl
     flight->straight = false;
     if (landing.convicted)
         weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
+    if (landing.foreign_id)
+        weir_executor_stop(executor, WEIR_END_INTERNAL, now_us);
     cut_up(&landing);
     free(landing.steps);
-    end_early(executor, now_us);
+    weir_executor_end_early(executor, now_us);
 }
 
 void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flight,

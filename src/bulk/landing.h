@@ -38,10 +38,11 @@ struct weir_landing {
     bool transient; /* what the failures that are tried again were */
     bool race;
     bool refusal;
-    bool denied;    /* all of it, by this connection */
-    bool convicted; /* nobody may do it */
-    bool bad_row;   /* a row is to blame */
-    bool whole_bad; /* it failed as a whole for a row in it */
+    bool denied;     /* all of it, by this connection */
+    bool convicted;  /* nobody may do it */
+    bool bad_row;    /* a row is to blame */
+    bool whole_bad;  /* it failed as a whole for a row in it */
+    bool foreign_id; /* a row was created under another id than its own */
 };
 
 /* --- landing.c --- */

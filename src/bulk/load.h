@@ -58,6 +58,7 @@ struct weir_load {
     int64_t due_us; /* resting */
     struct weir_lease lease;
     int64_t begun_us; /* flying */
+    void *carrier;    /* of whoever drives the executor, while it is out */
 
     uint32_t row_count;
     uint32_t rows[]; /* places in the batch, ascending */

@@ -18,6 +18,7 @@ static bool joins(const struct weir_outbox *outbox, const struct weir_batch *bat
     const struct weir_receipt *last = outbox->last;
     return outbox->unhanded && fate != WEIR_FATE_REJECTED && last->fate == fate &&
            last->batch == batch && last->first + last->row_count == row &&
+           batch->rows[row].file == batch->rows[row - 1].file &&
            batch->rows[row].number == batch->rows[row - 1].number + 1;
 }
 

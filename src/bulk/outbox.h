@@ -10,7 +10,8 @@
 
 #include "bulk/batch.h"
 
-/* Rows with numbers that follow on each other, and one fate. Borrowed until its commit. */
+/* Rows of one file, with numbers that follow on each other, and one fate. Borrowed until its
+ * commit. */
 struct weir_receipt {
     uint64_t serial;     /* from 1 */
     enum weir_fate fate; /* done, absent, skipped or rejected; a rejected row is alone */

@@ -7,6 +7,16 @@
  */
 #include "bulk/landing.h"
 
+/* A service that takes another id than the one that a create carries would double it if it were
+ * sent again. */
+static bool has_its_id(const struct weir_landing *landing, uint32_t i)
+{
+    struct weir_str text = weir_load_row(landing->load, i)->target.id;
+    struct weir_guid sent;
+    return !text.len || (weir_guid_parse(text, &sent) &&
+                         weir_guid_equal(&sent, &weir_load_state(landing->load, i)->id));
+}
+
 static void done_row(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)
 {
     struct weir_row_state *state = weir_load_state(landing->load, i);
@@ -14,6 +24,7 @@ static void done_row(struct weir_landing *landing, uint32_t i, const struct weir
     if (item && item->id_known) {
         state->id_known = true;
         state->id = item->id;
+        landing->foreign_id |= weir_landing_is_create(landing) && !has_its_id(landing, i);
     }
     landing->executor->result.connections[landing->load->lease.connection].rows_done++;
     weir_landing_end(landing, i, WEIR_FATE_DONE);
@@ -25,7 +36,7 @@ static void taint(struct weir_landing *landing, uint32_t i)
     struct weir_batch *batch = landing->load->batch;
     state->tainted = true;
     state->unknown_us = landing->now_us;
-    batch->clear_us = landing->now_us + WEIR_LATE_US;
+    batch->clear_us = landing->now_us + landing->executor->plan.late_us;
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */

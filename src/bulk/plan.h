@@ -7,12 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum weir_operation {
-    WEIR_OPERATION_CREATE = 0,
-    WEIR_OPERATION_UPDATE,
-    WEIR_OPERATION_UPSERT,
-    WEIR_OPERATION_DELETE,
-};
+#include "weir/bulk.h"
 
 /* Whose ids creates carry, which decides what finding one there means. */
 enum weir_ids {
@@ -25,12 +20,15 @@ struct weir_plan {
     enum weir_operation operation;
     enum weir_ids ids;
     bool elastic;
-    bool bulk;                  /* the table has the message, and rows may go by it */
-    bool resumed;               /* every row is tainted from the start */
-    uint32_t singles_max;       /* rows of a $batch where there is no bulk message; at least 1 */
-    int64_t job_begun_wall_us;  /* by the service's clock, as far as it is known */
-    int64_t max_retry_time_us;  /* of failures that are not throttles */
-    uint64_t errors_max;        /* rejected rows; UINT64_MAX: any number */
+    bool bulk;                 /* the table has the message, and rows may go by it */
+    uint64_t tainted_through;  /* rows up to this one may have been sent by an earlier run */
+    uint32_t singles_max;      /* rows of a $batch where there is no bulk message; at least 1 */
+    int64_t job_begun_wall_us; /* by the service's clock, as far as it is known */
+    int64_t max_retry_time_us; /* of failures that are not throttles */
+    int64_t late_us;           /* so long a request may be executed after its client has left */
+    int64_t read_back_us; /* so long after an unknown attempt an id is read back at the earliest */
+    uint64_t errors_max;  /* rejected rows; UINT64_MAX: any number */
+    double errors_share_max;    /* of the rows that have ended, once there are 100; 0: any */
     double rows_per_second_max; /* 0: any */
     size_t memory_bytes_max;    /* of batches on their way */
     uint32_t commit_wait_max;   /* results that may await their commit; at least 1 */

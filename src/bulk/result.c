@@ -16,7 +16,7 @@ int weir_result_exit_code(const struct weir_result *result)
         bool applies;
         int code;
     } codes[] = {
-        { weir_result_ended(result) != result->read, 70 },
+        { weir_result_ended(result) != result->read || result->ends & WEIR_END_INTERNAL, 70 },
         { result->ends & WEIR_END_JOURNAL, 7 },
         { result->ends & WEIR_END_CREDENTIALS, 4 },
         { result->ends & WEIR_END_UNREACHABLE, 10 },
@@ -24,6 +24,7 @@ int weir_result_exit_code(const struct weir_result *result)
         { result->ends & WEIR_END_ERRORS, 3 },
         { result->ends & WEIR_END_LIMIT, 6 },
         { result->ends & WEIR_END_INTERRUPT, 5 },
+        { result->ends & WEIR_END_INPUT, 2 },
         { result->fates[WEIR_FATE_NOT_SENT] > 0, 6 }, /* given up after MaxRetryTime */
         { result->fates[WEIR_FATE_REJECTED] > 0, 1 },
     };

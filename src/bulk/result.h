@@ -10,16 +10,7 @@
 #define WEIR_BULK_RESULT_H
 
 #include "bulk/batch.h"
-
-/* Why a run ended before its input did. Several may apply. */
-enum weir_end {
-    WEIR_END_JOURNAL = 1 << 0,     /* results could not be made durable */
-    WEIR_END_CREDENTIALS = 1 << 1, /* nobody is let in, or nobody may do it */
-    WEIR_END_UNREACHABLE = 1 << 2,
-    WEIR_END_ERRORS = 1 << 3,    /* more rejected rows than wanted */
-    WEIR_END_LIMIT = 1 << 4,     /* a deadline, a number of rows, a tolerance */
-    WEIR_END_INTERRUPT = 1 << 5, /* by a person */
-};
+#include "weir/bulk.h"
 
 struct weir_connection_result {
     uint64_t requests;

@@ -192,6 +192,8 @@ static void make_plan(void)
         .bulk = job.kind != KIND_NO_BULK || engine_pick(4) == 0, /* the service says no by itself */
         .singles_max = 1 + engine_pick(20),
         .max_retry_time_us = 10 * WEIR_US_PER_MINUTE,
+        .late_us = 5 * WEIR_US_PER_MINUTE,
+        .read_back_us = 10 * WEIR_US_PER_S,
         .errors_max = UINT64_MAX,
         .rows_per_second_max = engine_pick(6) ? 0 : 20 + engine_pick(100),
         .memory_bytes_max = budgets[engine_pick(3)],
@@ -431,7 +433,7 @@ static void live_through(uint64_t seed)
         int64_t interrupt_us = engine_pick(4) ? WEIR_FOREVER : now + (int64_t)engine_pick(60000000);
         engine_run(seed + run, kill_us, interrupt_us);
         judge_so_far();
-        engine.plan.resumed = true;
+        engine.plan.tainted_through = engine_tainted_through();
         engine_rest((8 + engine_pick(30)) * S);
     }
     clear_faults();

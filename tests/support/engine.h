@@ -157,6 +157,8 @@ static inline void engine_depart(struct engine_flight *flight)
         engine_end_flight(flight);
         return;
     }
+    uint64_t last = weir_load_row(flight->load, flight->row_count - 1)->number;
+    engine.reached = last > engine.reached ? last : engine.reached;
     flight->begun_us = now;
     flight->token_serial = engine.token_serials[flight->connection];
     flight->timeout_us = now + engine.request_timeout_us;
@@ -327,6 +329,18 @@ static inline void engine_forget(const struct weir_load *load)
         if (flight->stage == ENGINE_TOKEN)
             engine_end_flight(flight);
     }
+}
+
+/*
+ * Up to which row a next run has to reckon with requests of the earlier ones: none if the last run
+ * was over, had read all that those before it had sent, and left nothing unknown.
+ */
+static inline uint64_t engine_tainted_through(void)
+{
+    bool clean = engine.over && !engine.journal_lost &&
+                 engine.result.fates[WEIR_FATE_UNKNOWN] == 0 &&
+                 engine.cursor > engine.plan.tainted_through;
+    return clean ? 0 : engine.reached + engine_pick(5);
 }
 
 static inline void engine_act(void)

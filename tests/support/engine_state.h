@@ -81,7 +81,8 @@ struct engine {
     int spurned[4]; /* tokens in a row, by connection */
     uint64_t token_serials[4];
     uint64_t read;
-    bool may_send; /* neither stopped nor without a journal */
+    uint64_t reached; /* the last row that any run has sent */
+    bool may_send;    /* neither stopped nor without a journal */
     bool journal_lost;
     bool broken; /* a connection was set aside in some run: those that are left may lack a right */
     bool over;

@@ -49,6 +49,8 @@ static inline void setup(uint32_t connections, int level)
         .singles_max = 20,
         .job_begun_wall_us = SECONDS(2000000000),
         .max_retry_time_us = MINUTES(10),
+        .late_us = MINUTES(5),
+        .read_back_us = SECONDS(10),
         .errors_max = UINT64_MAX,
         .memory_bytes_max = 1 << 20,
         .commit_wait_max = 1000,

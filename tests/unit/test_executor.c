@@ -272,7 +272,7 @@ END_TEST
 START_TEST(in_a_resumed_run_every_row_is_tainted)
 {
     setup(1, 4);
-    plan.resumed = true;
+    plan.tainted_through = 2;
     start_warm();
     give(2);
     reply_fault(flight(), BAD, WEIR_FAULT_DUPLICATE);

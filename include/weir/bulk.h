@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bulk jobs: a table, an operation and rows, and every row is carried to its end.
+ *
+ *     struct weir_job_options options;
+ *     weir_job_options_defaults(&options);
+ *     options.operation = WEIR_OPERATION_UPSERT;
+ *     options.table = "account";
+ *     options.key = "accountnumber";
+ *     options.directory = "/var/lib/loads/2026-11";
+ *     if (weir_job_new(client, &options, &job, &err) != WEIR_OK)
+ *         ...
+ *     while (... a row ...)
+ *         if (weir_job_add(job, json, bytes, &err) != WEIR_OK)
+ *             break;
+ *     weir_job_finish(job, &result, &err);
+ *     weir_job_free(job);
+ *
+ * A row is a JSON object as the Web API takes it: `{"accountnumber":"A1","name":"Contoso"}`. The
+ * job spreads rows over the client's connections, as many at a time as the service allows, and
+ * keeps a journal in its directory: whatever dies in between, weir_job_resume() and the same rows
+ * in the same order finish it, and no row is lost or doubled. Creates carry ids that the job makes
+ * unless the rows have them.
+ *
+ * When it is over, the directory has `rejects.jsonl` (the rows that were refused, as they came),
+ * `errors.jsonl` (why), `ids.csv` (what was created) and `summary.json`.
+ *
+ * While a job runs, weir_execute() works on the same client; the job does not know of it.
+ */
+#ifndef WEIR_BULK_H
+#define WEIR_BULK_H
+
+#include "weir/execute.h"
+#include "weir/stats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum weir_operation {
+    WEIR_OPERATION_CREATE = 0,
+    WEIR_OPERATION_UPDATE,
+    WEIR_OPERATION_UPSERT,
+    WEIR_OPERATION_DELETE,
+};
+
+/* "create", "update", "upsert", "delete". Any thread. */
+WEIR_API const char *weir_operation_name(enum weir_operation operation);
+
+/* Everything is copied. A resumed job takes from here only what is marked with a star. */
+struct weir_job_options {
+    enum weir_operation operation;
+    const char *table;     /* logical name */
+    const char *key;       /* columns of an alternate key, with commas; NULL: the primary id */
+    const char *owner;     /* of created rows: systemuser:ID, team:ID, or caller (whoever sends
+                              them); NULL: not said, which tables with owners do not accept from
+                              more than one connection */
+    const char *directory; /* of the job; must not be there, or be empty */
+    const char *name;      /* of the job; NULL: the last part of its directory */
+
+    uint32_t batch_size;           /* rows in a request at most: 100 */
+    uint64_t rejected_max;         /* * rejected rows after which the job stops; UINT64_MAX: any */
+    double rejected_share_max;     /* * or this share of the rows, 0 … 1, once there are 100 of
+                                      them; 0: not used */
+    uint64_t rows_max;             /* * of the input that this run may read; 0: all */
+    int64_t deadline_us;           /* * this run stops after so long; 0: never */
+    double rows_per_second_max;    /* * 0: any */
+    uint32_t parallel_batches_max; /* * requests in flight; 0: what the settings say */
+    size_t memory_bytes_max;       /* * of rows on their way: 24 MiB */
+};
+
+WEIR_API void weir_job_options_defaults(struct weir_job_options *options);
+
+/* Why a run ended before its input did; several may apply. */
+enum weir_end {
+    WEIR_END_JOURNAL = 1 << 0,     /* results could not be made durable */
+    WEIR_END_CREDENTIALS = 1 << 1, /* nobody is let in, or nobody may do it */
+    WEIR_END_UNREACHABLE = 1 << 2,
+    WEIR_END_ERRORS = 1 << 3,    /* more rejected rows than wanted */
+    WEIR_END_LIMIT = 1 << 4,     /* a deadline, a number of rows, a tolerance */
+    WEIR_END_INTERRUPT = 1 << 5, /* weir_job_stop() */
+    WEIR_END_INPUT = 1 << 6,     /* it could not be read, or is not what it was */
+    WEIR_END_INTERNAL = 1 << 7,  /* the service did not do as it must; see the log */
+};
+
+/*
+ * What has become of the rows, over all runs of the job:
+ *     read = done + rejected + skipped + unknown + not_sent      when it is over
+ */
+struct weir_job_result {
+    uint64_t read;
+    uint64_t done;     /* durably known to be done; absent ones included */
+    uint64_t absent;   /* deletes that found nothing to delete */
+    uint64_t rejected; /* the service, or we, will never accept them */
+    uint64_t skipped;  /* there already, from an earlier job that derived the same ids */
+    uint64_t unknown;  /* may have been executed; a resume finds out */
+    uint64_t not_sent; /* have not been executed */
+
+    /* Of this run. */
+    unsigned ends; /* enum weir_end, as bits */
+    int exit_code; /* that the command would end with */
+    double elapsed_s;
+    uint64_t requests;
+    uint64_t bytes_sent;
+    uint64_t rows_again; /* rows of requests that were not their first */
+    uint64_t throttles;
+    double throttle_wait_s;
+    uint64_t requests_unknown;     /* whose outcome is not known … */
+    double requests_unknown_for_s; /* … and that may still be executed for so long; 0: none */
+};
+
+/* How things stand. */
+struct weir_job_progress {
+    uint64_t read; /* rows, over all runs, as in the result … */
+    uint64_t done;
+    uint64_t rejected;
+    uint64_t skipped;
+    uint64_t in_flight;     /* … rows */
+    double rows_per_second; /* done or rejected, over the last 30 s of this run */
+    double elapsed_s;       /* of this run */
+    double eta_s;           /* negative: not known */
+    double read_share;      /* of the input, 0 … 1; negative: not known */
+    double throttled_for_s; /* all connections are: so long; 0: not */
+    struct weir_pool_stats pool;
+    bool over;
+};
+
+struct weir_job;
+
+/*
+ * Begin a job: ask the service for the table, make the journal, be ready for rows. Blocks.
+ *   WEIR_E_INVALID      an option; a job is there already; a key that the table has not
+ *   WEIR_E_NOT_FOUND    no such table
+ *   WEIR_E_IO           the journal cannot be made
+ *   and what weir_execute() fails with
+ * The client must outlive the job; one job at a time.
+ */
+WEIR_API enum weir_status weir_job_new(struct weir_client *client,
+                                       const struct weir_job_options *options,
+                                       struct weir_job **ret, struct weir_error *err);
+
+/*
+ * Go on with a job that was begun with weir_job_new(). All rows are handed in again, in the same
+ * order; those that are finished are passed over.
+ *   WEIR_E_NOT_FOUND  no job in options->directory
+ *   WEIR_E_INVALID    somebody else works on it; it is damaged; it belongs to another environment
+ */
+WEIR_API enum weir_status weir_job_resume(struct weir_client *client,
+                                          const struct weir_job_options *options,
+                                          struct weir_job **ret, struct weir_error *err);
+
+/*
+ * One row, copied. Blocks while the job has enough of them. One thread at a time.
+ *   WEIR_E_INVALID    not a JSON object, or another row than the one that a resumed job had here;
+ *                     an object that the table cannot take is no failure: it counts as rejected
+ *   WEIR_E_CANCELLED  the job takes no more: it is ending; weir_job_finish() says why
+ */
+WEIR_API enum weir_status weir_job_add(struct weir_job *job, const char *json, size_t bytes,
+                                       struct weir_error *err);
+
+/*
+ * There are no more rows: wait until all have come to their end, write the files. Returns WEIR_OK
+ * when the job has run, whatever became of the rows: result->exit_code tells; otherwise what kept
+ * the files from being written. Call it once, in the thread that adds.
+ */
+WEIR_API enum weir_status weir_job_finish(struct weir_job *job, struct weir_job_result *ret,
+                                          struct weir_error *err);
+
+/* Send nothing more; what is in flight may come home for 30 s. Any thread. */
+WEIR_API void weir_job_stop(struct weir_job *job);
+
+/* How things stand. Any thread. */
+WEIR_API void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret);
+
+/* Of one connection, by its place in the settings. Any thread. */
+WEIR_API void weir_job_rate_stats(struct weir_job *job, size_t connection,
+                                  struct weir_adaptive_rate_stats *ret);
+
+/* A job that was not finished is stopped first. NULL is fine. */
+WEIR_API void weir_job_free(struct weir_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job as the command sees it: what weir/bulk.h offers, and besides that rows from files, a look
+ * at what is going to happen before anything is written, and a wait that ends.
+ *
+ *     prepare ─▶ what will be done: table, mapping, input       nothing has been written yet
+ *     begin   ─▶ the journal is there; the reader and the loop work
+ *     wait    ─▶ over, or not yet
+ *     finish  ─▶ files, result
+ *
+ * Threads: the caller's; the client's loop, which owns the driver; one that reads the files, if
+ * there are any; the journal's.
+ */
+#ifndef WEIR_BULK_JOB_H
+#define WEIR_BULK_JOB_H
+
+#include "journal/hooks.h"
+#include "protocol/metadata.h"
+#include "weir/bulk.h"
+
+/* Where the rows come from. Borrowed as long as the job lives. */
+struct weir_job_files {
+    const char *const *paths; /* "-" is standard input */
+    size_t path_count;        /* 0: rows come by weir_job_add() */
+    int stdin_fd;
+};
+
+/*
+ * A new job, not begun. As weir_job_new(), and WEIR_E_INVALID, WEIR_E_NOT_FOUND, WEIR_E_IO for what
+ * is wrong with the files or their columns. `hooks` may be NULL.
+ */
+enum weir_status weir_job_prepare(struct weir_client *client,
+                                  const struct weir_job_options *options,
+                                  const struct weir_job_files *files,
+                                  const struct weir_journal_hooks *hooks, struct weir_job **ret,
+                                  struct weir_error *err);
+
+/*
+ * The job in options->directory, not begun. It is held from now on. The files are those of the
+ * job; `stdin_fd` stands in for standard input if `stdin_given`, and a job that read from standard
+ * input needs it.
+ */
+enum weir_status weir_job_prepare_again(struct weir_client *client,
+                                        const struct weir_job_options *options, bool stdin_given,
+                                        int stdin_fd, const struct weir_journal_hooks *hooks,
+                                        struct weir_job **ret, struct weir_error *err);
+
+/* Of a job that was prepared; live as long as the job. */
+const struct weir_table *weir_job_table(const struct weir_job *job);
+const struct weir_job_options *weir_job_options(const struct weir_job *job);
+const char *weir_job_directory(const struct weir_job *job);
+const char *weir_job_url(const struct weir_job *job);
+
+/* Nothing is left to do: every row of the input is finished, and the files are there. */
+bool weir_job_is_finished(const struct weir_job *job);
+
+/* Make the journal (of a new one) and go. */
+enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err);
+
+/* Wait until it is over, at most so long. Rows from files only. True: it is over. */
+bool weir_job_wait(struct weir_job *job, int64_t timeout_us);
+
+/* Why it ended, as one sentence for people; "" if there is nothing to say. After finish. */
+const char *weir_job_trouble(const struct weir_job *job);
+
+/* Of one connection, beside weir_job_rate_stats(): for a line of progress. Any thread. */
+struct weir_job_connection {
+    const char *name;
+    uint64_t requests;
+    uint64_t rows_done;
+    uint64_t throttles;
+    double throttled_for_s; /* 0: not */
+    bool set_aside;
+    uint32_t in_flight;
+    uint32_t level;
+    enum weir_bound bound_by;
+};
+void weir_job_connection(struct weir_job *job, size_t connection, struct weir_job_connection *ret);
+size_t weir_job_connection_count(const struct weir_job *job);
+
+#endif

@@ -7,31 +7,28 @@
 #define HANDFUL_RECORDS 256
 #define HANDFUL_BYTES   ((size_t)1024 * 1024)
 
-#define RANGE_COLUMNS                                                                              \
-    "SELECT serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,connection,ids"     \
-    " FROM ranges INDEXED BY ranges_by_row"                                                        \
+#define RANGES                                                                                     \
+    "SELECT " WEIR_ROW_RANGE " FROM ranges INDEXED BY ranges_by_row"                               \
     " WHERE pass=?1 AND first_row>=?2 AND (first_row>?2 OR serial>?3) AND serial<=?5"
 
 static const struct {
     enum weir_entry_kind kind;
     const char *query;
 } orders[] = {
-    [WEIR_CURSOR_RANGES] = { WEIR_ENTRY_RANGE,
-                             RANGE_COLUMNS " ORDER BY first_row, serial LIMIT ?6" },
+    [WEIR_CURSOR_RANGES] = { WEIR_ENTRY_RANGE, RANGES " ORDER BY first_row, serial LIMIT ?6" },
     [WEIR_CURSOR_RANGES_WITH_IDS] = { WEIR_ENTRY_RANGE,
-                                      RANGE_COLUMNS " AND ids IS NOT NULL"
-                                                    " ORDER BY first_row, serial LIMIT ?6" },
+                                      RANGES " AND ids IS NOT NULL"
+                                             " ORDER BY first_row, serial LIMIT ?6" },
     [WEIR_CURSOR_REJECTS] = { WEIR_ENTRY_REJECT,
-                              "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
-                              "service_code,attempts,column_name,class,message,request_id,"
-                              "connection,bytes FROM rejects INDEXED BY rejects_by_row"
-                              " WHERE row>=?2"
+                              "SELECT " WEIR_ROW_REJECT
+                              " FROM rejects INDEXED BY rejects_by_row WHERE row>=?2"
                               " AND (row>?2 OR pass>?4 OR (pass=?4 AND serial>?3))"
                               " AND serial<=?5 ORDER BY row, pass, serial LIMIT ?6" },
+    /* A block that was replaced meanwhile has a new serial: without a bound it is still seen. */
     [WEIR_CURSOR_BLOCKS] = { WEIR_ENTRY_BLOCK,
-                             "SELECT serial,crc,file,number,hash FROM blocks"
-                             " WHERE file=?1 AND number>=?2 AND (number>?2 OR serial>?3)"
-                             " AND serial<=?5 ORDER BY number LIMIT ?6" },
+                             "SELECT " WEIR_ROW_BLOCK " FROM blocks"
+                             " WHERE file=?1 AND number>=?2 AND (number>?2 OR ?3=0)"
+                             " ORDER BY number LIMIT ?6" },
 };
 
 enum weir_status weir_cursor_init(struct weir_cursor *cursor,

@@ -2,7 +2,8 @@
 /*
  * Records of one kind in the order of rows, a handful at a time: between two handfuls nothing is
  * held in the database, so that a reader who takes hours does not keep the log from being emptied.
- * Records that were added after the cursor's source was made are not seen.
+ * Records that were added after the cursor's source was made are not seen, except blocks: those
+ * are as they are when they are asked for.
  *
  * A cursor has a connection of its own: any thread, one at a time.
  */
@@ -23,7 +24,7 @@ enum weir_cursor_order {
     WEIR_CURSOR_RANGES,          /* of one pass, by first row; without ids */
     WEIR_CURSOR_RANGES_WITH_IDS, /* likewise, only those that have ids */
     WEIR_CURSOR_REJECTS,         /* by row, then pass, then age */
-    WEIR_CURSOR_BLOCKS,          /* of one file, by number */
+    WEIR_CURSOR_BLOCKS,          /* of one file, by number; each once */
 };
 
 struct weir_cursor {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records; see record.h. */
+/* Records; see entry.h. */
 #include "journal/entry.h"
 
 #include "base/crc32c.h"
@@ -24,6 +24,7 @@ uint32_t weir_crc_text(uint32_t crc, struct weir_str text)
 static uint32_t range_crc(uint32_t crc, const struct weir_range *range)
 {
     crc = weir_crc_number(crc, range->pass);
+    crc = weir_crc_number(crc, range->file);
     crc = weir_crc_number(crc, range->outcome);
     crc = weir_crc_number(crc, range->first);
     crc = weir_crc_number(crc, range->last);
@@ -36,8 +37,10 @@ static uint32_t range_crc(uint32_t crc, const struct weir_range *range)
 static uint32_t reject_crc(uint32_t crc, const struct weir_reject *reject)
 {
     crc = weir_crc_number(crc, reject->pass);
+    crc = weir_crc_number(crc, reject->file);
     crc = weir_crc_number(crc, reject->row);
     crc = weir_crc_number(crc, reject->offset);
+    crc = weir_crc_number(crc, reject->key_hash);
     crc = weir_crc_number(crc, reject->superseded);
     crc = weir_crc_number(crc, (uint64_t)reject->http_status);
     crc = weir_crc_number(crc, reject->service_code);
@@ -50,6 +53,15 @@ static uint32_t reject_crc(uint32_t crc, const struct weir_reject *reject)
     return weir_crc_text(crc, reject->bytes);
 }
 
+static uint32_t block_crc(uint32_t crc, const struct weir_input_block *block)
+{
+    crc = weir_crc_number(crc, block->file);
+    crc = weir_crc_number(crc, block->number);
+    crc = weir_crc_number(crc, block->bytes);
+    crc = weir_crc_number(crc, block->last);
+    return weir_crc_number(crc, block->hash);
+}
+
 uint32_t weir_entry_crc(const struct weir_entry *record)
 {
     uint32_t crc = weir_crc_number(weir_crc_number(0, record->kind), record->serial);
@@ -59,9 +71,7 @@ uint32_t weir_entry_crc(const struct weir_entry *record)
     case WEIR_ENTRY_REJECT:
         return reject_crc(crc, &record->reject);
     case WEIR_ENTRY_BLOCK:
-        crc = weir_crc_number(crc, record->block.file);
-        crc = weir_crc_number(crc, record->block.number);
-        return weir_crc_number(crc, record->block.hash);
+        return block_crc(crc, &record->block);
     case WEIR_ENTRY_NOTE:
         return weir_crc_text(weir_crc_text(crc, record->note.name), record->note.text);
     case WEIR_ENTRY_KINDS:
@@ -115,9 +125,19 @@ static enum weir_status check_pass(uint32_t pass, struct weir_error *err)
                      WEIR_JOURNAL_PASSES);
 }
 
+/* More is not known here: a job whose rows come from memory has no files, and its rows are in 0. */
+static enum weir_status check_file(uint32_t file, struct weir_error *err)
+{
+    if (file < WEIR_JOURNAL_INPUTS_MAX)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID, "file \"%u\" must be below %d", file,
+                     WEIR_JOURNAL_INPUTS_MAX);
+}
+
 static enum weir_status check_range(const struct weir_range *range, struct weir_error *err)
 {
     enum weir_status status = check_pass(range->pass, err);
+    status = status ? status : check_file(range->file, err);
     status = status ? status : check_number("row", range->last, err);
     status = status ? status : check_number("offset", range->behind, err);
     if (status)
@@ -137,6 +157,7 @@ static enum weir_status check_range(const struct weir_range *range, struct weir_
 static enum weir_status check_reject(const struct weir_reject *reject, struct weir_error *err)
 {
     enum weir_status status = check_pass(reject->pass, err);
+    status = status ? status : check_file(reject->file, err);
     status = status ? status : check_number("row", reject->row, err);
     status = status ? status : check_number("offset", reject->offset, err);
     status = status ? status : check_text("a column", reject->column, WEIR_JOURNAL_TEXT_MAX, err);
@@ -149,6 +170,12 @@ static enum weir_status check_reject(const struct weir_reject *reject, struct we
                     : check_text("a connection", reject->connection, WEIR_JOURNAL_TEXT_MAX, err);
     return status ? status
                   : check_text("a rejected row", reject->bytes, WEIR_JOURNAL_RECORD_MAX, err);
+}
+
+static enum weir_status check_block(const struct weir_input_block *block, struct weir_error *err)
+{
+    enum weir_status status = check_file(block->file, err);
+    return status ? status : check_number("block", block->number, err);
 }
 
 static enum weir_status check_note(const struct weir_note *note, struct weir_error *err)
@@ -166,7 +193,7 @@ enum weir_status weir_entry_check(const struct weir_entry *record, struct weir_e
     case WEIR_ENTRY_REJECT:
         return check_reject(&record->reject, err);
     case WEIR_ENTRY_BLOCK:
-        return check_number("block", record->block.number, err);
+        return check_block(&record->block, err);
     case WEIR_ENTRY_NOTE:
         return check_note(&record->note, err);
     case WEIR_ENTRY_KINDS:

@@ -20,25 +20,31 @@ enum weir_range_outcome {
     WEIR_RANGE_OUTCOMES
 };
 
-/* Rows first … last, all of them finished with the same outcome. */
+/* Rows first … last of one file, all of them finished with the same outcome. */
 struct weir_range {
     uint32_t pass;
+    uint32_t file; /* of the job's inputs, from 0 */
     enum weir_range_outcome outcome;
     uint64_t first;
     uint64_t last;
-    uint64_t offset;     /* of the first row's first byte */
+    uint64_t offset;     /* of the first row's first byte, in its file */
     uint64_t behind;     /* the offset behind the last row's last byte */
     uint32_t connection; /* whose work it was: its place in the configuration */
     struct weir_str ids; /* 16 bytes a row, or empty */
 };
 
-/* A row that the service, or we, will not have. A later one for the same row replaces it. */
+/*
+ * A row that the service, or we, will not have. A later one for the same row replaces it; one that
+ * is superseded and has neither class nor bytes only marks what stands there.
+ */
 struct weir_reject {
     uint32_t pass;
+    uint32_t file; /* of the job's inputs, from 0 … */
     uint64_t row;
-    uint64_t offset;
-    bool superseded; /* its key comes again: not for the rejects file */
-    int http_status; /* 0: it was never sent */
+    uint64_t offset;   /* … of its first byte in there */
+    uint64_t key_hash; /* to know it by when its key comes again; 0: it cannot */
+    bool superseded;   /* its key comes again: not for the rejects file */
+    int http_status;   /* 0: it was never sent */
     uint32_t service_code;
     uint32_t attempts;
     struct weir_str column; /* texts: empty if there is none */
@@ -49,10 +55,15 @@ struct weir_reject {
     struct weir_str bytes; /* the row as it stood in the input, line end included */
 };
 
-/* The hash of a block of decoded input. One that is there already stays as it is. */
+/*
+ * The hash of a block of decoded input, as far as it was read. A later one for the same block
+ * replaces it only if it says more: more bytes, or that the file ends with them.
+ */
 struct weir_input_block {
     uint32_t file;
     uint64_t number;
+    uint32_t bytes; /* that were hashed */
+    bool last;      /* the file ends behind them */
     uint64_t hash;
 };
 

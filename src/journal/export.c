@@ -5,12 +5,13 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/json_text.h"
 #include "base/limits.h"
 #include "journal/outfile.h"
 #include "journal/rejects.h"
 #include "protocol/guid.h"
 
-#define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* five texts, six bytes for each at worst */
+#define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* six texts, six bytes for each at worst */
 
 /* What is being written, and from where. */
 struct export
@@ -95,7 +96,7 @@ static void add_text(struct weir_buf *line, const char *key, struct weir_str tex
 {
     weir_buf_printf(line, ",\"%s\":", key);
     if (text.len > 0)
-        weir_buf_add_json_string(line, text);
+        weir_json_text_add(line, text);
     else
         weir_buf_add_text(line, "null");
 }
@@ -108,12 +109,20 @@ static void add_code(struct weir_buf *line, uint32_t code)
         weir_buf_add_text(line, ",\"service_code\":null");
 }
 
+/* As it was given; empty if the rows came from memory. */
+static struct weir_str path_of(struct export *export, uint32_t file)
+{
+    const struct weir_job_facts *facts = weir_journal_facts(export->journal);
+    return weir_str_from(file < facts->input_count ? facts->inputs[file].path : NULL);
+}
+
 static void write_error(struct export *export, const struct weir_reject *reject)
 {
     struct weir_buf *line = &export->line;
     weir_buf_reset(line);
-    weir_buf_printf(line, "{\"row\":%llu,\"byte_offset\":%llu", (unsigned long long)reject->row,
-                    (unsigned long long)reject->offset);
+    weir_buf_printf(line, "{\"row\":%llu", (unsigned long long)reject->row);
+    add_text(line, "file", path_of(export, reject->file));
+    weir_buf_printf(line, ",\"byte_offset\":%llu", (unsigned long long)reject->offset);
     add_text(line, "column", reject->column);
     add_text(line, "class", reject->class_name);
     weir_buf_printf(line, ",\"http_status\":%d", reject->http_status);

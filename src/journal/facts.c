@@ -45,6 +45,7 @@ static uint32_t fact_crc(struct weir_str name, struct weir_str value)
 static uint32_t input_crc(uint64_t file, struct weir_str path, const struct weir_job_input *input)
 {
     uint32_t crc = weir_crc_text(weir_crc_number(0, file), path);
+    crc = weir_crc_number(crc, input->on_disk);
     crc = weir_crc_number(crc, input->size_bytes);
     crc = weir_crc_number(crc, input->hash_first);
     return weir_crc_number(crc, input->hash_last);
@@ -138,10 +139,11 @@ static enum weir_status put_inputs(sqlite3_stmt *statement, const struct weir_jo
         uint32_t own = input_crc(i, weir_str_from(input->path), input);
         weir_sql_bind_u64(statement, 1, i);
         weir_sql_bind_text(statement, 2, weir_str_from(input->path));
-        weir_sql_bind_u64(statement, 3, input->size_bytes);
-        weir_sql_bind_u64(statement, 4, input->hash_first);
-        weir_sql_bind_u64(statement, 5, input->hash_last);
-        weir_sql_bind_u64(statement, 6, own);
+        weir_sql_bind_u64(statement, 3, input->on_disk);
+        weir_sql_bind_u64(statement, 4, input->size_bytes);
+        weir_sql_bind_u64(statement, 5, input->hash_first);
+        weir_sql_bind_u64(statement, 6, input->hash_last);
+        weir_sql_bind_u64(statement, 7, own);
         *crc = weir_crc_number(*crc, own);
         status = weir_sql_run(statement, err);
     }
@@ -156,7 +158,8 @@ enum weir_status weir_job_facts_write(sqlite3 *db, const struct weir_job_facts *
     enum weir_status status =
         weir_sql_prepare(db, "INSERT INTO facts VALUES(?1,?2,?3)", &fact, err);
     if (status == WEIR_OK)
-        status = weir_sql_prepare(db, "INSERT INTO inputs VALUES(?1,?2,?3,?4,?5,?6)", &input, err);
+        status =
+            weir_sql_prepare(db, "INSERT INTO inputs VALUES(?1,?2,?3,?4,?5,?6,?7)", &input, err);
     if (status == WEIR_OK)
         status = put_all(fact, facts, &crc, err);
     if (status == WEIR_OK)
@@ -245,11 +248,12 @@ static enum weir_status get_input(sqlite3_stmt *statement, uint64_t file,
     if (!more)
         return weir_sql_damaged(err, "an input file is missing");
     struct weir_str path = weir_sql_text(statement, 1);
-    struct weir_job_input input = { .size_bytes = weir_sql_u64(statement, 2),
-                                    .hash_first = weir_sql_u64(statement, 3),
-                                    .hash_last = weir_sql_u64(statement, 4) };
+    struct weir_job_input input = { .on_disk = weir_sql_u64(statement, 2) != 0,
+                                    .size_bytes = weir_sql_u64(statement, 3),
+                                    .hash_first = weir_sql_u64(statement, 4),
+                                    .hash_last = weir_sql_u64(statement, 5) };
     uint32_t own = input_crc(weir_sql_u64(statement, 0), path, &input);
-    if (weir_sql_u64(statement, 0) != file || weir_sql_u64(statement, 5) != own)
+    if (weir_sql_u64(statement, 0) != file || weir_sql_u64(statement, 6) != own)
         return weir_sql_damaged(err, "an input file has a wrong checksum");
     *crc = weir_crc_number(*crc, own);
     input.path = weir_strndup(path.ptr, path.len);

@@ -14,6 +14,7 @@
 /* The identity of an input file; the hashes are the reader's. */
 struct weir_job_input {
     const char *path;
+    bool on_disk; /* false: a stream, of which nothing is known: the rest is 0 */
     uint64_t size_bytes;
     uint64_t hash_first; /* of the first MiB */
     uint64_t hash_last;

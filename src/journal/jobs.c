@@ -13,7 +13,7 @@
 #include "journal/schema.h"
 #include "journal/state.h"
 
-static enum weir_status read_job(sqlite3 *db, struct weir_job *job, uint64_t *ret_serial,
+static enum weir_status read_job(sqlite3 *db, struct weir_job_listing *job, uint64_t *ret_serial,
                                  struct weir_error *err)
 {
     struct weir_state state;
@@ -30,7 +30,8 @@ static enum weir_status read_job(sqlite3 *db, struct weir_job *job, uint64_t *re
     return WEIR_OK;
 }
 
-static enum weir_status look(struct weir_job *job, const char *database, struct weir_error *err)
+static enum weir_status look(struct weir_job_listing *job, const char *database,
+                             struct weir_error *err)
 {
     sqlite3 *db = NULL;
     struct weir_journal_view source = { .path = database };
@@ -42,21 +43,22 @@ static enum weir_status look(struct weir_job *job, const char *database, struct 
     return status ? status : weir_totals_read(&source, &job->totals, err);
 }
 
-enum weir_status weir_job_init(struct weir_job *job, const char *path, struct weir_error *err)
+enum weir_status weir_job_listing_init(struct weir_job_listing *job, const char *path,
+                                       struct weir_error *err)
 {
     struct weir_path database = weir_path_join(path, WEIR_PLACE_DATABASE);
     const char *slash = strrchr(path, '/');
-    *job = (struct weir_job){ .name = slash ? slash + 1 : path, .path = path };
+    *job = (struct weir_job_listing){ .name = slash ? slash + 1 : path, .path = path };
     if (access(database.text, F_OK))
         return weir_fail(err, WEIR_E_NOT_FOUND, "there is no job in \"%.300s\"", path);
     job->holder = weir_place_holder(path);
     enum weir_status status = look(job, database.text, err);
     if (status)
-        weir_job_release(job);
+        weir_job_listing_release(job);
     return status;
 }
 
-void weir_job_release(struct weir_job *job)
+void weir_job_listing_release(struct weir_job_listing *job)
 {
     weir_job_facts_release(&job->facts);
     job->totals = (struct weir_totals){ 0 };
@@ -67,18 +69,20 @@ static int is_listed(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static void show(const char *path, void (*fn)(void *ctx, const struct weir_job *job), void *ctx)
+static void show(const char *path, void (*fn)(void *ctx, const struct weir_job_listing *job),
+                 void *ctx)
 {
-    struct weir_job job;
+    struct weir_job_listing job;
     struct weir_error error = { 0 };
-    if (weir_job_init(&job, path, &error) == WEIR_E_NOT_FOUND)
+    if (weir_job_listing_init(&job, path, &error) == WEIR_E_NOT_FOUND)
         return;
     job.error = error;
     fn(ctx, &job);
-    weir_job_release(&job);
+    weir_job_listing_release(&job);
 }
 
-enum weir_status weir_jobs_each(const char *root, void (*fn)(void *ctx, const struct weir_job *job),
+enum weir_status weir_jobs_each(const char *root,
+                                void (*fn)(void *ctx, const struct weir_job_listing *job),
                                 void *ctx, struct weir_error *err)
 {
     struct dirent **entries = NULL;

@@ -11,7 +11,7 @@
 #include "journal/totals.h"
 
 /* Lives for the call. */
-struct weir_job {
+struct weir_job_listing {
     const char *name; /* of its directory */
     const char *path;
     struct weir_error error;     /* status WEIR_OK, or why facts and totals are empty */
@@ -27,11 +27,13 @@ struct weir_job {
  *   WEIR_E_IO       the root cannot be read
  *   WEIR_E_TOO_BIG  there are more than WEIR_JOBS_MAX entries
  */
-enum weir_status weir_jobs_each(const char *root, void (*fn)(void *ctx, const struct weir_job *job),
+enum weir_status weir_jobs_each(const char *root,
+                                void (*fn)(void *ctx, const struct weir_job_listing *job),
                                 void *ctx, struct weir_error *err);
 
-/* One of them. WEIR_E_NOT_FOUND: no job there. Release with weir_job_release(). */
-enum weir_status weir_job_init(struct weir_job *job, const char *path, struct weir_error *err);
-void weir_job_release(struct weir_job *job);
+/* One of them. WEIR_E_NOT_FOUND: no job there. Release with weir_job_listing_release(). */
+enum weir_status weir_job_listing_init(struct weir_job_listing *job, const char *path,
+                                       struct weir_error *err);
+void weir_job_listing_release(struct weir_job_listing *job);
 
 #endif

@@ -404,6 +404,13 @@ enum weir_status weir_journal_add_reject(struct weir_journal *journal,
     return add(journal, &record, ret_serial, err);
 }
 
+enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint64_t row,
+                                       uint64_t *ret_serial, struct weir_error *err)
+{
+    struct weir_reject mark = { .row = row, .superseded = true };
+    return weir_journal_add_reject(journal, &mark, ret_serial, err);
+}
+
 enum weir_status weir_journal_add_block(struct weir_journal *journal,
                                         const struct weir_input_block *block, uint64_t *ret_serial,
                                         struct weir_error *err)
@@ -504,11 +511,30 @@ enum weir_status weir_journal_note(struct weir_journal *journal, const char *nam
         weir_sql_open(journal->path.text, journal->hooks.vfs, WEIR_SQL_READ, &db, err);
     if (status)
         return status;
-    status = weir_sql_prepare(db, "SELECT serial,crc,name,text FROM notes WHERE name=?1",
-                              &statement, err);
+    status =
+        weir_sql_prepare(db, "SELECT " WEIR_ROW_NOTE " FROM notes WHERE name=?1", &statement, err);
     if (status == WEIR_OK)
         status = find_note(statement, name, ret, err);
     sqlite3_finalize(statement);
     sqlite3_close(db);
+    return status;
+}
+
+enum weir_status weir_journal_high_row(struct weir_journal *journal, uint64_t *ret,
+                                       struct weir_error *err)
+{
+    sqlite3 *db = NULL;
+    int64_t row;
+    enum weir_status status =
+        weir_sql_open(journal->path.text, journal->hooks.vfs, WEIR_SQL_READ, &db, err);
+    if (status)
+        return status;
+    status = weir_sql_number(db,
+                             "SELECT max(ifnull((SELECT max(last_row) FROM ranges), 0),"
+                             " ifnull((SELECT max(row) FROM rejects), 0))",
+                             &row, err);
+    sqlite3_close(db);
+    if (status == WEIR_OK)
+        *ret = (uint64_t)row;
     return status;
 }

@@ -78,6 +78,10 @@ enum weir_status weir_journal_add_range(struct weir_journal *journal,
 enum weir_status weir_journal_add_reject(struct weir_journal *journal,
                                          const struct weir_reject *reject, uint64_t *ret_serial,
                                          struct weir_error *err);
+
+/* A row that was rejected, in pass 0, is superseded: its key has come again. */
+enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint64_t row,
+                                       uint64_t *ret_serial, struct weir_error *err);
 enum weir_status weir_journal_add_block(struct weir_journal *journal,
                                         const struct weir_input_block *block, uint64_t *ret_serial,
                                         struct weir_error *err);
@@ -120,6 +124,13 @@ struct weir_journal_view weir_journal_view_now(struct weir_journal *journal);
 /* The text of a durable note; the caller frees it. WEIR_E_NOT_FOUND: there is none. Any thread. */
 enum weir_status weir_journal_note(struct weir_journal *journal, const char *name, char **ret,
                                    struct weir_error *err);
+
+/*
+ * The highest row that is durable in any range or reject, of any pass; 0: there is none. Looks
+ * through all ranges: for the beginning of a run, not for its middle. Any thread.
+ */
+enum weir_status weir_journal_high_row(struct weir_journal *journal, uint64_t *ret,
+                                       struct weir_error *err);
 
 /* Rows that are accounted for durably, over all runs. Any thread. */
 enum weir_status weir_journal_totals(struct weir_journal *journal, struct weir_totals *ret,

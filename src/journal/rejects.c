@@ -39,6 +39,23 @@ static bool same_row(const struct weir_queue *queue, const struct weir_entry *re
     return held->row == record->reject.row && held->pass == record->reject.pass;
 }
 
+/* Says of an earlier record only that it is superseded. */
+static bool is_mark(const struct weir_entry *record)
+{
+    const struct weir_reject *reject = &record->reject;
+    return reject->superseded && reject->class_name.len == 0 && reject->bytes.len == 0;
+}
+
+static void take_in(struct weir_queue *given, const struct weir_entry *record)
+{
+    if (!is_mark(record)) {
+        weir_queue_release(given);
+        weir_queue_add(given, record);
+    } else if (given->count > 0) {
+        given->first->record.reject.superseded = true;
+    }
+}
+
 /* The last record of the next row and pass into `given`, which is empty behind the last. */
 static enum weir_status gather(struct weir_rejects *rejects, struct weir_error *err)
 {
@@ -50,11 +67,10 @@ static enum weir_status gather(struct weir_rejects *rejects, struct weir_error *
         if (status || !record)
             return status;
         if (rejects->given.count > 0 && !same_row(&rejects->given, record)) {
-            weir_queue_add(&rejects->ahead, record);
+            take_in(&rejects->ahead, record);
             return WEIR_OK;
         }
-        weir_queue_release(&rejects->given);
-        weir_queue_add(&rejects->given, record);
+        take_in(&rejects->given, record);
     }
 }
 

@@ -2,24 +2,17 @@
 /* Records as rows; see rows.h. Columns and parameters have the same order. */
 #include "journal/rows.h"
 
-const char *const weir_row_columns[WEIR_ENTRY_KINDS] = {
-    [WEIR_ENTRY_RANGE] = "serial,crc,pass,first_row,last_row,byte_offset,byte_behind,outcome,"
-                         "connection,ids",
-    [WEIR_ENTRY_REJECT] = "serial,crc,pass,row,byte_offset,superseded,http_status,service_code,"
-                          "attempts,column_name,class,message,request_id,connection,bytes",
-    [WEIR_ENTRY_BLOCK] = "serial,crc,file,number,hash",
-    [WEIR_ENTRY_NOTE] = "serial,crc,name,text",
-};
-
 const char *const weir_row_inserts[WEIR_ENTRY_KINDS] = {
-    [WEIR_ENTRY_RANGE] = "INSERT INTO ranges(serial,crc,pass,first_row,last_row,byte_offset,"
-                         "byte_behind,outcome,connection,ids) VALUES(?,?,?,?,?,?,?,?,?,?)",
-    [WEIR_ENTRY_REJECT] = "INSERT INTO rejects(serial,crc,pass,row,byte_offset,superseded,"
-                          "http_status,service_code,attempts,column_name,class,message,"
-                          "request_id,connection,bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [WEIR_ENTRY_BLOCK] = "INSERT OR IGNORE INTO blocks(serial,crc,file,number,hash)"
-                         " VALUES(?,?,?,?,?)",
-    [WEIR_ENTRY_NOTE] = "INSERT OR REPLACE INTO notes(serial,crc,name,text) VALUES(?,?,?,?)",
+    [WEIR_ENTRY_RANGE] = "INSERT INTO ranges(" WEIR_ROW_RANGE ") VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_ENTRY_REJECT] =
+        "INSERT INTO rejects(" WEIR_ROW_REJECT ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [WEIR_ENTRY_BLOCK] =
+        "INSERT INTO blocks(" WEIR_ROW_BLOCK ") VALUES(?,?,?,?,?,?,?)"
+        " ON CONFLICT(file, number) DO UPDATE SET serial=excluded.serial, crc=excluded.crc,"
+        " bytes=excluded.bytes, last=excluded.last, hash=excluded.hash"
+        " WHERE NOT blocks.last AND (excluded.bytes > blocks.bytes"
+        " OR (excluded.last AND excluded.bytes = blocks.bytes))",
+    [WEIR_ENTRY_NOTE] = "INSERT OR REPLACE INTO notes(" WEIR_ROW_NOTE ") VALUES(?,?,?,?)",
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -29,28 +22,40 @@ static void bind_range(sqlite3_stmt *statement, const struct weir_range *range)
     weir_sql_bind_u64(statement, 3, range->pass);
     weir_sql_bind_u64(statement, 4, range->first);
     weir_sql_bind_u64(statement, 5, range->last);
-    weir_sql_bind_u64(statement, 6, range->offset);
-    weir_sql_bind_u64(statement, 7, range->behind);
-    weir_sql_bind_u64(statement, 8, range->outcome);
-    weir_sql_bind_u64(statement, 9, range->connection);
-    weir_sql_bind_blob(statement, 10, range->ids);
+    weir_sql_bind_u64(statement, 6, range->file);
+    weir_sql_bind_u64(statement, 7, range->offset);
+    weir_sql_bind_u64(statement, 8, range->behind);
+    weir_sql_bind_u64(statement, 9, range->outcome);
+    weir_sql_bind_u64(statement, 10, range->connection);
+    weir_sql_bind_blob(statement, 11, range->ids);
 }
 
 static void bind_reject(sqlite3_stmt *statement, const struct weir_reject *reject)
 {
     weir_sql_bind_u64(statement, 3, reject->pass);
     weir_sql_bind_u64(statement, 4, reject->row);
-    weir_sql_bind_u64(statement, 5, reject->offset);
-    weir_sql_bind_u64(statement, 6, reject->superseded);
-    weir_sql_bind_u64(statement, 7, (uint64_t)reject->http_status);
-    weir_sql_bind_u64(statement, 8, reject->service_code);
-    weir_sql_bind_u64(statement, 9, reject->attempts);
-    weir_sql_bind_text(statement, 10, reject->column);
-    weir_sql_bind_text(statement, 11, reject->class_name);
-    weir_sql_bind_text(statement, 12, reject->message);
-    weir_sql_bind_text(statement, 13, reject->request_id);
-    weir_sql_bind_text(statement, 14, reject->connection);
-    weir_sql_bind_blob(statement, 15, reject->bytes);
+    weir_sql_bind_u64(statement, 5, reject->file);
+    weir_sql_bind_u64(statement, 6, reject->offset);
+    weir_sql_bind_u64(statement, 7, reject->key_hash);
+    weir_sql_bind_u64(statement, 8, reject->superseded);
+    weir_sql_bind_u64(statement, 9, (uint64_t)reject->http_status);
+    weir_sql_bind_u64(statement, 10, reject->service_code);
+    weir_sql_bind_u64(statement, 11, reject->attempts);
+    weir_sql_bind_text(statement, 12, reject->column);
+    weir_sql_bind_text(statement, 13, reject->class_name);
+    weir_sql_bind_text(statement, 14, reject->message);
+    weir_sql_bind_text(statement, 15, reject->request_id);
+    weir_sql_bind_text(statement, 16, reject->connection);
+    weir_sql_bind_blob(statement, 17, reject->bytes);
+}
+
+static void bind_block(sqlite3_stmt *statement, const struct weir_input_block *block)
+{
+    weir_sql_bind_u64(statement, 3, block->file);
+    weir_sql_bind_u64(statement, 4, block->number);
+    weir_sql_bind_u64(statement, 5, block->bytes);
+    weir_sql_bind_u64(statement, 6, block->last);
+    weir_sql_bind_u64(statement, 7, block->hash);
 }
 
 void weir_row_bind(sqlite3_stmt *statement, const struct weir_entry *record)
@@ -65,9 +70,7 @@ void weir_row_bind(sqlite3_stmt *statement, const struct weir_entry *record)
         bind_reject(statement, &record->reject);
         break;
     case WEIR_ENTRY_BLOCK:
-        weir_sql_bind_u64(statement, 3, record->block.file);
-        weir_sql_bind_u64(statement, 4, record->block.number);
-        weir_sql_bind_u64(statement, 5, record->block.hash);
+        bind_block(statement, &record->block);
         break;
     case WEIR_ENTRY_NOTE:
         weir_sql_bind_text(statement, 3, record->note.name);
@@ -86,11 +89,12 @@ static struct weir_range read_range(sqlite3_stmt *statement)
         .pass = (uint32_t)weir_sql_u64(statement, 2),
         .first = weir_sql_u64(statement, 3),
         .last = weir_sql_u64(statement, 4),
-        .offset = weir_sql_u64(statement, 5),
-        .behind = weir_sql_u64(statement, 6),
-        .outcome = (enum weir_range_outcome)weir_sql_u64(statement, 7),
-        .connection = (uint32_t)weir_sql_u64(statement, 8),
-        .ids = weir_sql_text(statement, 9),
+        .file = (uint32_t)weir_sql_u64(statement, 5),
+        .offset = weir_sql_u64(statement, 6),
+        .behind = weir_sql_u64(statement, 7),
+        .outcome = (enum weir_range_outcome)weir_sql_u64(statement, 8),
+        .connection = (uint32_t)weir_sql_u64(statement, 9),
+        .ids = weir_sql_text(statement, 10),
     };
 }
 
@@ -99,17 +103,30 @@ static struct weir_reject read_reject(sqlite3_stmt *statement)
     return (struct weir_reject){
         .pass = (uint32_t)weir_sql_u64(statement, 2),
         .row = weir_sql_u64(statement, 3),
-        .offset = weir_sql_u64(statement, 4),
-        .superseded = weir_sql_u64(statement, 5) != 0,
-        .http_status = (int)weir_sql_u64(statement, 6),
-        .service_code = (uint32_t)weir_sql_u64(statement, 7),
-        .attempts = (uint32_t)weir_sql_u64(statement, 8),
-        .column = weir_sql_text(statement, 9),
-        .class_name = weir_sql_text(statement, 10),
-        .message = weir_sql_text(statement, 11),
-        .request_id = weir_sql_text(statement, 12),
-        .connection = weir_sql_text(statement, 13),
-        .bytes = weir_sql_text(statement, 14),
+        .file = (uint32_t)weir_sql_u64(statement, 4),
+        .offset = weir_sql_u64(statement, 5),
+        .key_hash = weir_sql_u64(statement, 6),
+        .superseded = weir_sql_u64(statement, 7) != 0,
+        .http_status = (int)weir_sql_u64(statement, 8),
+        .service_code = (uint32_t)weir_sql_u64(statement, 9),
+        .attempts = (uint32_t)weir_sql_u64(statement, 10),
+        .column = weir_sql_text(statement, 11),
+        .class_name = weir_sql_text(statement, 12),
+        .message = weir_sql_text(statement, 13),
+        .request_id = weir_sql_text(statement, 14),
+        .connection = weir_sql_text(statement, 15),
+        .bytes = weir_sql_text(statement, 16),
+    };
+}
+
+static struct weir_input_block read_block(sqlite3_stmt *statement)
+{
+    return (struct weir_input_block){
+        .file = (uint32_t)weir_sql_u64(statement, 2),
+        .number = weir_sql_u64(statement, 3),
+        .bytes = (uint32_t)weir_sql_u64(statement, 4),
+        .last = weir_sql_u64(statement, 5) != 0,
+        .hash = weir_sql_u64(statement, 6),
     };
 }
 
@@ -123,9 +140,7 @@ static void read_fields(sqlite3_stmt *statement, struct weir_entry *record)
         record->reject = read_reject(statement);
         break;
     case WEIR_ENTRY_BLOCK:
-        record->block = (struct weir_input_block){ .file = (uint32_t)weir_sql_u64(statement, 2),
-                                                   .number = weir_sql_u64(statement, 3),
-                                                   .hash = weir_sql_u64(statement, 4) };
+        record->block = read_block(statement);
         break;
     case WEIR_ENTRY_NOTE:
         record->note = (struct weir_note){ .name = weir_sql_text(statement, 2),

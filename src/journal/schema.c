@@ -15,19 +15,19 @@ static const char *const objects[] = {
     " ranges INTEGER, ranges_sum INTEGER, rejects INTEGER, rejects_sum INTEGER,"
     " blocks INTEGER, blocks_sum INTEGER, notes INTEGER, notes_sum INTEGER, crc INTEGER)",
     "CREATE TABLE facts(name TEXT PRIMARY KEY, value BLOB, crc INTEGER) WITHOUT ROWID",
-    "CREATE TABLE inputs(file INTEGER PRIMARY KEY, path TEXT, size INTEGER, hash_first INTEGER,"
-    " hash_last INTEGER, crc INTEGER)",
+    "CREATE TABLE inputs(file INTEGER PRIMARY KEY, path TEXT, on_disk INTEGER, size INTEGER,"
+    " hash_first INTEGER, hash_last INTEGER, crc INTEGER)",
     "CREATE TABLE ranges(serial INTEGER PRIMARY KEY, pass INTEGER, first_row INTEGER,"
-    " last_row INTEGER, byte_offset INTEGER, byte_behind INTEGER, outcome INTEGER,"
+    " last_row INTEGER, file INTEGER, byte_offset INTEGER, byte_behind INTEGER, outcome INTEGER,"
     " connection INTEGER, crc INTEGER, ids BLOB)",
     "CREATE INDEX ranges_by_row ON ranges(pass, first_row)",
-    "CREATE TABLE rejects(serial INTEGER PRIMARY KEY, pass INTEGER, row INTEGER,"
-    " byte_offset INTEGER, superseded INTEGER, http_status INTEGER, service_code INTEGER,"
-    " attempts INTEGER, crc INTEGER, column_name TEXT, class TEXT, message TEXT,"
-    " request_id TEXT, connection TEXT, bytes BLOB)",
+    "CREATE TABLE rejects(serial INTEGER PRIMARY KEY, pass INTEGER, row INTEGER, file INTEGER,"
+    " byte_offset INTEGER, key_hash INTEGER, superseded INTEGER, http_status INTEGER,"
+    " service_code INTEGER, attempts INTEGER, crc INTEGER, column_name TEXT, class TEXT,"
+    " message TEXT, request_id TEXT, connection TEXT, bytes BLOB)",
     "CREATE INDEX rejects_by_row ON rejects(row, pass)",
-    "CREATE TABLE blocks(file INTEGER, number INTEGER, hash INTEGER, serial INTEGER, crc INTEGER,"
-    " PRIMARY KEY(file, number)) WITHOUT ROWID",
+    "CREATE TABLE blocks(file INTEGER, number INTEGER, bytes INTEGER, last INTEGER,"
+    " hash INTEGER, serial INTEGER, crc INTEGER, PRIMARY KEY(file, number)) WITHOUT ROWID",
     "CREATE TABLE notes(name TEXT PRIMARY KEY, text TEXT, serial INTEGER, crc INTEGER)"
     " WITHOUT ROWID",
 };

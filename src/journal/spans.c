@@ -5,7 +5,7 @@
  *     ranges    ├──────┤                 by first row
  *                   ├───────┤            cut at the end of what is covered
  *                     ├──┤               wholly covered: dropped
- *     spans     ├──────┤────┤            joined if the outcomes are the same
+ *     spans     ├──────┤────┤            joined if outcome and file are the same
  */
 #include "journal/spans.h"
 
@@ -22,14 +22,23 @@ void weir_spans_release(struct weir_spans *spans)
     *spans = (struct weir_spans){ 0 };
 }
 
+static bool overlaps(const struct weir_spans *spans, const struct weir_range *range)
+{
+    return spans->covering && range->first <= spans->covered.last;
+}
+
 /* What of a range is not covered yet; false: nothing. */
 static bool cut(struct weir_spans *spans, const struct weir_range *range, struct weir_span *ret)
 {
-    struct weir_span span = { range->first, range->last, range->offset, range->behind,
-                              range->outcome };
+    struct weir_span span = { .first = range->first,
+                              .last = range->last,
+                              .file = range->file,
+                              .offset = range->offset,
+                              .behind = range->behind,
+                              .outcome = range->outcome };
     if (spans->covering && span.last <= spans->covered.last)
         return false;
-    if (spans->covering && span.first <= spans->covered.last) {
+    if (overlaps(spans, range)) {
         span.first = spans->covered.last + 1;
         span.offset = spans->covered.behind;
     }
@@ -41,7 +50,8 @@ static bool cut(struct weir_spans *spans, const struct weir_range *range, struct
 
 static bool joins(const struct weir_span *held, const struct weir_span *span)
 {
-    return held->last + 1 == span->first && held->outcome == span->outcome;
+    return held->last + 1 == span->first && held->outcome == span->outcome &&
+           held->file == span->file;
 }
 
 /* Put a span behind the one that is held; true: that one is complete, and is in *ret. */
@@ -71,6 +81,8 @@ enum weir_status weir_spans_next(struct weir_spans *spans, struct weir_span *ret
             return status;
         if (!record)
             break;
+        if (overlaps(spans, &record->range) && record->range.file != spans->covered.file)
+            return weir_sql_damaged(err, "a row stands in two files");
         if (cut(spans, &record->range, &span) && push(spans, &span, ret)) {
             *ret_more = true;
             return WEIR_OK;

@@ -70,6 +70,9 @@ static enum weir_status prepare(struct weir_store *store, struct weir_error *err
         status = weir_sql_prepare(store->db, "SELECT crc FROM notes WHERE name=?1",
                                   &store->note_crc, err);
     if (status == WEIR_OK)
+        status = weir_sql_prepare(store->db, "SELECT crc FROM blocks WHERE file=?1 AND number=?2",
+                                  &store->block_crc, err);
+    if (status == WEIR_OK)
         status = weir_sql_prepare(store->db, weir_state_replace, &store->save, err);
     if (status == WEIR_OK)
         status = weir_sql_prepare(store->db, "BEGIN IMMEDIATE", &store->begin, err);
@@ -144,6 +147,7 @@ void weir_store_release(struct weir_store *store)
     for (int kind = 0; kind < WEIR_ENTRY_KINDS; kind++)
         sqlite3_finalize(store->insert[kind]);
     sqlite3_finalize(store->note_crc);
+    sqlite3_finalize(store->block_crc);
     sqlite3_finalize(store->save);
     sqlite3_finalize(store->begin);
     sqlite3_finalize(store->commit);
@@ -200,32 +204,56 @@ enum weir_status weir_store_make(const char *path, const struct weir_job_facts *
 
 /* --- a group ---------------------------------------------------------------------------------- */
 
-/* A note that will be replaced leaves the tally. */
-static enum weir_status forget_note(struct weir_store *store, struct weir_str name,
-                                    struct weir_tally *tally, struct weir_error *err)
+/* What stands where a record will go: notes and blocks have names. */
+struct former {
+    bool there;
+    uint32_t crc;
+};
+
+static enum weir_status find(sqlite3_stmt *statement, struct former *ret, struct weir_error *err)
 {
-    bool more;
-    weir_sql_bind_text(store->note_crc, 1, name);
-    enum weir_status status = weir_sql_step(store->note_crc, &more, err);
-    if (status == WEIR_OK && more)
-        weir_tally_remove(tally, (uint32_t)weir_sql_u64(store->note_crc, 0));
-    sqlite3_reset(store->note_crc);
+    enum weir_status status = weir_sql_step(statement, &ret->there, err);
+    if (status == WEIR_OK && ret->there)
+        ret->crc = (uint32_t)weir_sql_u64(statement, 0);
+    sqlite3_reset(statement);
     return status;
 }
 
+static enum weir_status find_former(struct weir_store *store, const struct weir_entry *record,
+                                    struct former *ret, struct weir_error *err)
+{
+    switch (record->kind) {
+    case WEIR_ENTRY_NOTE:
+        weir_sql_bind_text(store->note_crc, 1, record->note.name);
+        return find(store->note_crc, ret, err);
+    case WEIR_ENTRY_BLOCK:
+        weir_sql_bind_u64(store->block_crc, 1, record->block.file);
+        weir_sql_bind_u64(store->block_crc, 2, record->block.number);
+        return find(store->block_crc, ret, err);
+    case WEIR_ENTRY_RANGE:
+    case WEIR_ENTRY_REJECT:
+    case WEIR_ENTRY_KINDS:
+        break;
+    }
+    return WEIR_OK;
+}
+
+/* What is replaced leaves the tally; a record that changed nothing never enters it. */
 static enum weir_status insert(struct weir_store *store, const struct weir_entry *record,
                                struct weir_state *state, struct weir_error *err)
 {
     struct weir_tally *tally = &state->tally[record->kind];
-    enum weir_status status = WEIR_OK;
-    if (record->kind == WEIR_ENTRY_NOTE)
-        status = forget_note(store, record->note.name, tally, err);
+    struct former former = { 0 };
+    enum weir_status status = find_former(store, record, &former, err);
     if (status)
         return status;
     weir_row_bind(store->insert[record->kind], record);
     status = weir_sql_run(store->insert[record->kind], err);
-    if (status == WEIR_OK && sqlite3_changes(store->db) > 0)
+    if (status == WEIR_OK && sqlite3_changes(store->db) > 0) {
         weir_tally_add(tally, record->crc);
+        if (former.there)
+            weir_tally_remove(tally, former.crc);
+    }
     state->serial = record->serial;
     return status;
 }

@@ -15,8 +15,9 @@
 struct weir_store {
     sqlite3 *db;
     sqlite3_stmt *insert[WEIR_ENTRY_KINDS];
-    sqlite3_stmt *note_crc; /* of the note that will be replaced */
-    sqlite3_stmt *save;     /* the state */
+    sqlite3_stmt *note_crc;  /* of the note that will be replaced */
+    sqlite3_stmt *block_crc; /* of the block that may be */
+    sqlite3_stmt *save;      /* the state */
     sqlite3_stmt *begin;
     sqlite3_stmt *commit;
     const struct weir_journal_hooks *hooks;

@@ -13,15 +13,12 @@
 #include "journal/store.h"
 
 static const char *const queries[WEIR_ENTRY_KINDS] = {
-    [WEIR_ENTRY_RANGE] = "SELECT serial,crc,pass,first_row,last_row,byte_offset,byte_behind,"
-                         "outcome,connection,ids FROM ranges INDEXED BY ranges_by_row"
+    [WEIR_ENTRY_RANGE] = "SELECT " WEIR_ROW_RANGE " FROM ranges INDEXED BY ranges_by_row"
                          " ORDER BY pass, first_row",
-    [WEIR_ENTRY_REJECT] = "SELECT serial,crc,pass,row,byte_offset,superseded,http_status,"
-                          "service_code,attempts,column_name,class,message,request_id,"
-                          "connection,bytes FROM rejects INDEXED BY rejects_by_row"
+    [WEIR_ENTRY_REJECT] = "SELECT " WEIR_ROW_REJECT " FROM rejects INDEXED BY rejects_by_row"
                           " ORDER BY row, pass",
-    [WEIR_ENTRY_BLOCK] = "SELECT serial,crc,file,number,hash FROM blocks ORDER BY file, number",
-    [WEIR_ENTRY_NOTE] = "SELECT serial,crc,name,text FROM notes ORDER BY name",
+    [WEIR_ENTRY_BLOCK] = "SELECT " WEIR_ROW_BLOCK " FROM blocks ORDER BY file, number",
+    [WEIR_ENTRY_NOTE] = "SELECT " WEIR_ROW_NOTE " FROM notes ORDER BY name",
 };
 
 /* What a record is ordered by; notes are few and found by name. */

@@ -65,8 +65,8 @@ static inline void make_scratch(void)
 }
 
 static const struct weir_job_input sample_inputs[] = {
-    { "/data/a.csv", 123456789, 0x0123456789abcdef, 0xfedcba9876543210 },
-    { "b.csv", 0, 1, 2 },
+    { "/data/a.csv", true, 123456789, 0x0123456789abcdef, 0xfedcba9876543210 },
+    { "-", false, 0, 0, 0 },
 };
 
 static inline struct weir_job_facts sample_facts(void)
@@ -172,6 +172,8 @@ static inline void wait_durable(struct weir_journal *journal, uint64_t serial)
 
 /* --- records that follow from their serial ---------------------------------------------------- */
 
+#define NUMBERED_FILES 2 /* that have blocks */
+
 static char numbered_ids[16 * 8];
 static char numbered_texts[4][96];
 
@@ -188,8 +190,10 @@ static inline struct weir_entry numbered(uint64_t serial)
                      (unsigned long long)serial);
         record.reject = (struct weir_reject){
             .pass = (uint32_t)(serial / 8 % 3),
+            .file = (uint32_t)(serial / 100),
             .row = row,
             .offset = row * 7,
+            .key_hash = serial * 0x9e3779b97f4a7c15u,
             .superseded = serial % 16 == 3,
             .http_status = 400,
             .service_code = 0x80040265,
@@ -204,7 +208,11 @@ static inline struct weir_entry numbered(uint64_t serial)
         return record;
     case 5:
         record.kind = WEIR_ENTRY_BLOCK;
-        record.block = (struct weir_input_block){ 0, serial, serial * 0x9e3779b97f4a7c15u };
+        record.block = (struct weir_input_block){ .file = (uint32_t)(serial / 8 % NUMBERED_FILES),
+                                                  .number = serial,
+                                                  .bytes = (uint32_t)serial * 1000,
+                                                  .last = serial % 3 == 0,
+                                                  .hash = serial * 0x9e3779b97f4a7c15u };
         return record;
     case 7:
         record.kind = WEIR_ENTRY_NOTE;
@@ -220,6 +228,7 @@ static inline struct weir_entry numbered(uint64_t serial)
         memset(numbered_ids, (int)serial, sizeof(numbered_ids));
         record.range = (struct weir_range){
             .pass = (uint32_t)(serial / 8 % 3),
+            .file = (uint32_t)(serial / 100),
             .first = row,
             .last = row + 7,
             .offset = row * 7,
@@ -276,8 +285,8 @@ static inline void tell_facts(struct weir_buf *text, const struct weir_job_facts
     weir_buf_add(text, facts->id_bytes, WEIR_JOB_ID_BYTES);
     weir_buf_add(text, facts->header.ptr, facts->header.len);
     for (size_t i = 0; i < facts->input_count; i++)
-        weir_buf_printf(text, "|%s %llx %llx %llx", facts->inputs[i].path,
-                        (unsigned long long)facts->inputs[i].size_bytes,
+        weir_buf_printf(text, "|%s %d %llx %llx %llx", facts->inputs[i].path,
+                        facts->inputs[i].on_disk, (unsigned long long)facts->inputs[i].size_bytes,
                         (unsigned long long)facts->inputs[i].hash_first,
                         (unsigned long long)facts->inputs[i].hash_last);
 }
@@ -329,8 +338,8 @@ static inline enum weir_status tell(struct weir_journal *journal, struct weir_bu
     }
     if (status == WEIR_OK)
         status = tell_cursor(text, &source, WEIR_CURSOR_REJECTS, 0, err);
-    if (status == WEIR_OK)
-        status = tell_cursor(text, &source, WEIR_CURSOR_BLOCKS, 0, err);
+    for (uint64_t file = 0; file < NUMBERED_FILES && status == WEIR_OK; file++)
+        status = tell_cursor(text, &source, WEIR_CURSOR_BLOCKS, file, err);
     for (int i = 0; i < 3 && status == WEIR_OK; i++) {
         char name[32], *note = NULL;
         snprintf(name, sizeof(name), "note %d", i);
@@ -360,11 +369,13 @@ static inline void tell_expected(struct weir_buf *text, uint64_t last)
             tell_record(text, &record);
         }
     }
-    for (int kind = WEIR_ENTRY_REJECT; kind <= WEIR_ENTRY_BLOCK; kind++) {
+    for (uint32_t turn = 0; turn < 1 + NUMBERED_FILES; turn++) {
         for (uint64_t serial = 1; serial <= last; serial++) {
             struct weir_entry record = numbered(serial);
             record.crc = weir_entry_crc(&record);
-            if ((int)record.kind == kind)
+            if (record.kind == WEIR_ENTRY_REJECT && turn == 0)
+                tell_record(text, &record);
+            if (record.kind == WEIR_ENTRY_BLOCK && record.block.file + 1 == turn)
                 tell_record(text, &record);
         }
     }

@@ -10,7 +10,24 @@
 
 /* --- views against a model -------------------------------------------------------------------- */
 
-#define ROWS 3000
+#define ROWS      3000
+#define FILE_ROWS 700 /* rows of each of the job's files */
+
+static uint32_t file_of(uint64_t row)
+{
+    return (uint32_t)(row / FILE_ROWS);
+}
+
+/* Rows are 10 bytes long. */
+static uint64_t offset_of(uint64_t row)
+{
+    return row % FILE_ROWS * 10;
+}
+
+static uint64_t last_of_file(uint64_t row)
+{
+    return (file_of(row) + 1) * (uint64_t)FILE_ROWS - 1;
+}
 
 /* What the model knows of a row in a pass. */
 struct fate {
@@ -43,21 +60,22 @@ static void model_range(const struct weir_range *range, uint64_t serial)
     }
 }
 
-/* Rows are 10 bytes long, so offsets follow from them. */
 static void add_random(struct weir_journal *journal, struct weir_rng *rng, uint64_t serial)
 {
     static char ids[16 * 128];
     if (weir_rng_below(rng, 4) > 0) {
         uint64_t first = weir_rng_below(rng, ROWS - 100);
         uint64_t last = first + weir_rng_below(rng, 100);
+        last = last < last_of_file(first) ? last : last_of_file(first);
         memset(ids, (int)serial, sizeof(ids));
         memcpy(ids, &serial, sizeof(serial));
         struct weir_range range = {
             .pass = (uint32_t)weir_rng_below(rng, WEIR_JOURNAL_PASSES),
+            .file = file_of(first),
             .first = first,
             .last = last,
-            .offset = first * 10,
-            .behind = last * 10 + 10,
+            .offset = offset_of(first),
+            .behind = offset_of(last) + 10,
             .outcome = (enum weir_range_outcome)weir_rng_below(rng, WEIR_RANGE_OUTCOMES),
         };
         if (weir_rng_below(rng, 2))
@@ -69,6 +87,7 @@ static void add_random(struct weir_journal *journal, struct weir_rng *rng, uint6
     struct weir_reject reject = {
         .pass = (uint32_t)weir_rng_below(rng, WEIR_JOURNAL_PASSES),
         .row = weir_rng_below(rng, ROWS),
+        .key_hash = serial,
         .superseded = weir_rng_below(rng, 3) == 0,
         .attempts = (uint32_t)serial,
     };
@@ -88,8 +107,10 @@ static void check_spans(struct weir_journal *journal, uint32_t pass)
     ck_assert_int_eq(weir_spans_init(&spans, weir_journal_view(journal), pass, NULL), WEIR_OK);
     while (weir_spans_next(&spans, &span, &more, NULL) == WEIR_OK && more) {
         must(span.first >= next && span.last >= span.first);
-        must(first || span.first > next || span.outcome != before.outcome); /* else one span */
-        must(span.offset == span.first * 10 && span.behind == span.last * 10 + 10);
+        must(span.file == file_of(span.first) && span.file == file_of(span.last));
+        must(first || span.first > next || span.outcome != before.outcome ||
+             span.file != before.file); /* else one span */
+        must(span.offset == offset_of(span.first) && span.behind == offset_of(span.last) + 10);
         for (; next < span.first; next++)
             must(!fates[pass][next].finished);
         for (; next <= span.last; next++)
@@ -228,6 +249,7 @@ START_TEST(exported_files_say_what_the_journal_says)
     weir_buf_init(&file, TEXT_MAX);
     struct weir_journal *journal = make_job();
     struct weir_reject reject = {
+        .file = 1,
         .row = 7,
         .offset = 70,
         .http_status = 400,
@@ -254,20 +276,54 @@ START_TEST(exported_files_say_what_the_journal_says)
     slurp("errors.jsonl", &file);
     ck_assert_str_eq(
         weir_buf_text(&file),
-        "{\"row\":3,\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
+        "{\"row\":3,\"file\":\"/data/"
+        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
         "\"service_code\":null,\"message\":null,\"request_id\":null,\"connection\":null,"
         "\"attempts\":0,\"superseded\":true}\n"
-        "{\"row\":7,\"byte_offset\":70,\"column\":\"name\",\"class\":\"bad rows\","
+        "{\"row\":7,\"file\":\"-\",\"byte_offset\":70,\"column\":\"name\",\"class\":\"bad rows\","
         "\"http_status\":400,\"service_code\":\"0x80040265\",\"message\":\"a \\\"b\\\"\\n\","
         "\"request_id\":\"r1\",\"connection\":\"AppUser1\",\"attempts\":2,"
         "\"superseded\":false}\n"
-        "{\"row\":9,\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
+        "{\"row\":9,\"file\":\"/data/"
+        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
         "\"service_code\":null,\"message\":null,\"request_id\":null,\"connection\":null,"
         "\"attempts\":0,\"superseded\":false}\n");
     slurp("ids.csv", &file);
     ck_assert_str_eq(weir_buf_text(&file), "row,id\n");
     slurp("summary.json", &file);
     ck_assert_str_eq(weir_buf_text(&file), "{}\n");
+    weir_buf_release(&file);
+    weir_journal_free(journal);
+}
+END_TEST
+
+START_TEST(a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else)
+{
+    struct weir_buf file;
+    make_scratch();
+    weir_buf_init(&file, TEXT_MAX);
+    struct weir_journal *journal = make_job();
+    for (uint64_t row = 3; row <= 5; row++) {
+        struct weir_reject reject = {
+            .row = row,
+            .class_name = weir_str_from("bad rows"),
+            .bytes = weir_str_from(row == 4 ? "four\n" : "odd\n"),
+        };
+        weir_journal_add_reject(journal, &reject, NULL, NULL);
+    }
+    weir_journal_add_mark(journal, 4, NULL, NULL);
+    weir_journal_add_mark(journal, 9, NULL, NULL); /* which was never rejected */
+    finish_job(journal);
+    struct weir_totals totals;
+    ck_assert_int_eq(weir_journal_totals(journal, &totals, NULL), WEIR_OK);
+    ck_assert_uint_eq(totals.pass[0].rejected, 3);
+    ck_assert_int_eq(weir_export_all(journal, NULL), WEIR_OK);
+    slurp("rejects.csv", &file);
+    ck_assert_int_eq(memcmp(file.ptr + file.len - 8, "odd\nodd\n", 8), 0);
+    slurp("errors.jsonl", &file);
+    ck_assert_ptr_nonnull(strstr(weir_buf_text(&file), "\"row\":4"));
+    ck_assert_ptr_null(strstr(weir_buf_text(&file), "\"row\":9"));
+    ck_assert_ptr_nonnull(strstr(weir_buf_text(&file), "\"superseded\":true"));
     weir_buf_release(&file);
     weir_journal_free(journal);
 }
@@ -281,7 +337,7 @@ struct listing {
     char names[200];
 };
 
-static void list_job(void *ctx, const struct weir_job *job)
+static void list_job(void *ctx, const struct weir_job_listing *job)
 {
     struct listing *listing = ctx;
     listing->count++;
@@ -337,6 +393,7 @@ int main(void)
                    overlapping_ranges_and_repeated_rejects_count_each_row_once, 12);
     suite_add(&s, a_cursor_walks_beside_a_running_job_and_sees_what_was_there_when_it_was_opened);
     suite_add(&s, exported_files_say_what_the_journal_says);
+    suite_add(&s, a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else);
     suite_add(&s, jobs_are_listed_while_they_run_and_damaged_ones_are_named);
     return suite_run(&s);
 }

@@ -67,6 +67,9 @@ struct weir_resilience_options {
     int64_t retry_after_buffer_us;   /* 1 s */
     int64_t max_retry_time_us;       /* 10 min of failures that are not throttles */
     int max_throttles_per_window;    /* 0: any number of throttle episodes in five minutes */
+    int64_t late_commit_time_us;     /* 5 min: so long a request may still be executed after its
+                                        client has left without an answer */
+    int64_t read_back_delay_us;      /* 10 s; its rows are looked for no earlier */
     struct weir_circuit_breaker_options circuit_breaker;
 };
 

@@ -63,6 +63,8 @@ const struct weir_key weir_keys[] = {
     DURATION("Resilience:MaxRetryTime", resilience.max_retry_time_us, "10m", "1s", "24h"),
     INT("Resilience:MaxThrottlesPerWindow", resilience.max_throttles_per_window,
         NULL, "1", "1000"),
+    DURATION("Resilience:LateCommitTime", resilience.late_commit_time_us, "5m", "1s", "1h"),
+    DURATION("Resilience:ReadBackDelay", resilience.read_back_delay_us, "10s", "0s", "10m"),
     BOOL("Resilience:CircuitBreaker:Enabled", resilience.circuit_breaker.enabled, "true"),
     INT("Resilience:CircuitBreaker:Failures", resilience.circuit_breaker.failures,
         "10", "1", "1000"),

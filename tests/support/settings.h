@@ -85,6 +85,8 @@ static inline void assert_defaults(const struct weir_options *options)
     ck_assert(resilience->retry_after_buffer_us == WEIR_US_PER_S);
     ck_assert(resilience->max_retry_time_us == 10 * WEIR_US_PER_MINUTE);
     ck_assert_int_eq(resilience->max_throttles_per_window, 0);
+    ck_assert(resilience->late_commit_time_us == 5 * WEIR_US_PER_MINUTE);
+    ck_assert(resilience->read_back_delay_us == 10 * WEIR_US_PER_S);
     ck_assert(resilience->circuit_breaker.enabled);
     ck_assert_int_eq(resilience->circuit_breaker.failures, 10);
     ck_assert(resilience->circuit_breaker.open_for_us == 30 * WEIR_US_PER_S);

@@ -104,7 +104,8 @@ START_TEST(every_key_reaches_its_own_option)
               "\"AcquireTimeout\": \"12s\", \"MaxRetryAfterTolerance\": \"13s\"},"
               "\"Resilience\": {\"MaxThrottleRetries\": 14, \"EnableThrottleTracking\": false,"
               "\"FallbackRetryAfter\": \"15s\", \"RetryAfterBuffer\": \"6s\","
-              "\"MaxRetryTime\": \"17s\", \"MaxThrottlesPerWindow\": 18, \"CircuitBreaker\":"
+              "\"MaxRetryTime\": \"17s\", \"MaxThrottlesPerWindow\": 18,"
+              "\"LateCommitTime\": \"38s\", \"ReadBackDelay\": \"39s\", \"CircuitBreaker\":"
               "{\"Enabled\": false, \"Failures\": 19, \"OpenFor\": \"20s\","
               "\"MaxOpenFor\": \"21s\"}}, \"AdaptiveRate\": {\"Enabled\": false,"
               "\"Policy\": \"Fixed\", \"Preset\": \"Aggressive\","
@@ -147,6 +148,8 @@ START_TEST(every_key_reaches_its_own_option)
     ck_assert(o->resilience.retry_after_buffer_us == 6 * WEIR_US_PER_S);
     ck_assert(o->resilience.max_retry_time_us == 17 * WEIR_US_PER_S);
     ck_assert_int_eq(o->resilience.max_throttles_per_window, 18);
+    ck_assert(o->resilience.late_commit_time_us == 38 * WEIR_US_PER_S);
+    ck_assert(o->resilience.read_back_delay_us == 39 * WEIR_US_PER_S);
     ck_assert(!o->resilience.circuit_breaker.enabled);
     ck_assert_int_eq(o->resilience.circuit_breaker.failures, 19);
     ck_assert(o->resilience.circuit_breaker.open_for_us == 20 * WEIR_US_PER_S);

@@ -151,6 +151,8 @@ static const struct row rows[] = {
     DURATION("Resilience:RetryAfterBuffer", "0s", "10s", "-1ms", "00:00:10.001"),
     DURATION("Resilience:MaxRetryTime", "1s", "24h", "0s", "25h"),
     INT("Resilience:MaxThrottlesPerWindow", "1", "1000", "0", "1001"),
+    DURATION("Resilience:LateCommitTime", "1s", "1h", "0s", "01:00:00.001"),
+    DURATION("Resilience:ReadBackDelay", "0s", "10m", "-1s", "00:10:00.001"),
     BOOL("Resilience:CircuitBreaker:Enabled"),
     INT("Resilience:CircuitBreaker:Failures", "1", "1000", "0", "1001"),
     DURATION("Resilience:CircuitBreaker:OpenFor", "1s", "1h", "0.9s", "61m"),

@@ -207,6 +207,8 @@ START_TEST(the_dump_shows_every_setting_and_where_it_comes_from)
               "Dataverse:Resilience:RetryAfterBuffer = 00:00:01  (default)\n"
               "Dataverse:Resilience:MaxRetryTime = 00:10:00  (default)\n"
               "Dataverse:Resilience:MaxThrottlesPerWindow = null  (default)\n"
+              "Dataverse:Resilience:LateCommitTime = 00:05:00  (default)\n"
+              "Dataverse:Resilience:ReadBackDelay = 00:00:10  (default)\n"
               "Dataverse:Resilience:CircuitBreaker:Enabled = true  (default)\n"
               "Dataverse:Resilience:CircuitBreaker:Failures = 10  (default)\n"
               "Dataverse:Resilience:CircuitBreaker:OpenFor = 00:00:30  (default)\n"

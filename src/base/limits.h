@@ -46,12 +46,13 @@
 #define WEIR_REQUEST_OWN_BYTES_MAX   (WEIR_REQUEST_HEAD_BYTES_MAX - 2 * WEIR_TOKEN_BYTES_MAX)
 
 /* The Web API's bytes: what may be sent … */
-#define WEIR_TARGETS_MAX           1000                /* rows of one bulk message */
-#define WEIR_BATCH_PARTS_MAX       1000                /* requests of one $batch */
-#define WEIR_URL_BYTES_MAX         ((size_t)32 * 1024) /* of a request's own address */
-#define WEIR_PART_URL_BYTES_MAX    ((size_t)64 * 1024) /* of one inside a $batch */
-#define WEIR_BOUNDARY_BYTES_MAX    70                  /* RFC 2046 */
-#define WEIR_KEY_PARTS_MAX         16                  /* columns of an alternate key */
+#define WEIR_BODY_BYTES_MAX        ((size_t)4 * 1024 * 1024) /* of a request of weir's own */
+#define WEIR_TARGETS_MAX           1000                      /* rows of one bulk message */
+#define WEIR_BATCH_PARTS_MAX       1000                      /* requests of one $batch */
+#define WEIR_URL_BYTES_MAX         ((size_t)32 * 1024)       /* of a request's own address */
+#define WEIR_PART_URL_BYTES_MAX    ((size_t)64 * 1024)       /* of one inside a $batch */
+#define WEIR_BOUNDARY_BYTES_MAX    70                        /* RFC 2046 */
+#define WEIR_KEY_PARTS_MAX         16                        /* columns of an alternate key */
 #define WEIR_GATHER_SLICES_MAX     65536
 #define WEIR_REQUEST_TEXT_MAX      4096 /* a tag, a list of step ids, a session token */
 #define WEIR_REQUEST_HEADERS_BYTES (4 * WEIR_REQUEST_TEXT_MAX)
@@ -121,5 +122,24 @@
 #define WEIR_JOURNAL_PASSES          3
 #define WEIR_JOURNAL_PATH_MAX        4096
 #define WEIR_JOBS_MAX                100000 /* below one root */
+
+/* Reports. */
+#define WEIR_JOB_MEMORY_MIN    ((size_t)1024 * 1024)      /* of rows on their way */
+#define WEIR_SUMMARY_BYTES_MAX ((size_t)32 * 1024 * 1024) /* of summary.json */
+
+/* Rows on their way into requests. */
+#define WEIR_PACKER_OPEN_MAX       8                         /* batches that still take rows */
+#define WEIR_PACKER_OPEN_BYTES_MAX ((size_t)8 * 1024 * 1024) /* of all of them */
+#define WEIR_PACKER_AGE_ROWS_MAX   65536 /* of the input, from the first row of a batch to its end \
+                                          */
+#define WEIR_PACKER_FRAME_BYTES 128      /* of a request around its rows, at most … */
+#define WEIR_PACKER_PART_BYTES  640      /* … and of a part of a $batch around its row */
+#define WEIR_INTAKE_BLOCKS_MAX  1024     /* hashes of blocks that wait to be taken */
+#define WEIR_SUPERSEDED_MAX     65536    /* keys of rejected rows, and of offered ones */
+
+/* Records on their way to rows. */
+#define WEIR_ROW_NAME_BYTES_MAX ((size_t)16 * 1024) /* of a key or a partition in an address */
+#define WEIR_ROW_BYTES_MAX      (WEIR_BODY_BYTES_MAX - (size_t)64 * 1024) /* alone in a request */
+#define WEIR_DRAFT_BYTES_ENOUGH ((size_t)5 * 1024 * 1024) /* an arena in which any draft fits */
 
 #endif

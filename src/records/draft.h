@@ -6,6 +6,7 @@
 #ifndef WEIR_RECORDS_DRAFT_H
 #define WEIR_RECORDS_DRAFT_H
 
+#include "base/arena.h"
 #include "protocol/target.h"
 
 struct weir_draft {
@@ -24,5 +25,12 @@ struct weir_draft {
     struct weir_str refusal; /* the reason, one sentence; empty: it is fine */
     struct weir_str column;  /* to blame; empty: the row */
 };
+
+/*
+ * This row will not be sent, for this reason, which is copied into the arena; `column` is borrowed.
+ * False: the arena is full.
+ */
+bool weir_draft_refuse(struct weir_draft *draft, struct weir_arena *arena, struct weir_str column,
+                       const char *format, ...) WEIR_PRINTF(4, 5);
 
 #endif

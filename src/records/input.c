@@ -75,7 +75,8 @@ enum weir_status weir_input_open(struct weir_input *input, uint32_t file, struct
 {
     close_source(input);
     enum weir_status status =
-        weir_source_init(&input->source, input->options.paths[file], input->options.stdin_fd, err);
+        weir_source_init(&input->source, input->options.paths[file], input->options.stdin_fd,
+                         input->options.stop_fd, err);
     if (status)
         return status;
     input->open = true;

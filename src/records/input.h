@@ -21,6 +21,7 @@ struct weir_input_options {
     const char *const *paths; /* borrowed, like the strings; "-" is standard input */
     uint32_t path_count;
     int stdin_fd;
+    int stop_fd;                     /* readable: reading a stream ends; 0: none */
     const struct weir_block *blocks; /* as journaled, ascending; borrowed; NULL: none */
     size_t block_count;
 };

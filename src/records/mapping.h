@@ -50,18 +50,24 @@ void weir_mapping_free(struct weir_mapping *mapping);
  * it is an upsert. */
 bool weir_mapping_allows_bulk(const struct weir_mapping *mapping);
 
+/* Ids may come from the input: all of them if it has a column for them, those that objects have. */
+bool weir_mapping_takes_ids(const struct weir_mapping *mapping);
+
 /*
  * The draft of a record, made in `arena`; what need not change is borrowed from the record. A
  * record with a problem, or with a cell that cannot be right, gives a draft with a refusal.
- * False: the arena is full.
+ * False: the arena is full; WEIR_DRAFT_BYTES_ENOUGH of it are enough for any draft.
  */
 bool weir_mapping_record(const struct weir_mapping *mapping, const struct weir_record *record,
                          struct weir_arena *arena, struct weir_draft *ret);
 
 /*
  * The same of a row that is a JSON object, as the Web API takes it: its members stay as they are,
- * but for those that name it. `ret` has number, file, offset, end and raw already. An object that
- * is none gives a draft with a refusal.
+ * but for those that name it, and are not looked at; the draft borrows from `json`. Strings name
+ * rows, and what else is no object, array or null; members that name it twice, or that every
+ * request has already (@odata.type, @odata.id), give a refusal, as does what is no object. An owner
+ * of the options is added unless there is a member ownerid@odata.bind. `ret` has number, file,
+ * offset, end and raw already.
  */
 bool weir_mapping_object(const struct weir_mapping *mapping, struct weir_str json,
                          struct weir_arena *arena, struct weir_draft *ret);

@@ -104,7 +104,7 @@ static enum weir_status look_at(const char *path, struct weir_file_identity *ret
     if (weir_source_is_stream(path))
         return WEIR_OK;
     struct weir_source source;
-    enum weir_status status = weir_source_init(&source, path, -1, err);
+    enum weir_status status = weir_source_init(&source, path, -1, 0, err);
     if (status)
         return status;
     status = weir_file_identity_read(source.fd, source.name, ret, err);
@@ -208,6 +208,7 @@ enum weir_status weir_reader_new(const struct weir_reader_options *options,
         weir_input_new(&(struct weir_input_options){ .paths = options->paths,
                                                      .path_count = (uint32_t)options->path_count,
                                                      .stdin_fd = options->stdin_fd,
+                                                     .stop_fd = options->stop_fd,
                                                      .blocks = options->blocks,
                                                      .block_count = options->block_count });
     status = look_at_files(reader, err);

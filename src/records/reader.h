@@ -22,6 +22,7 @@ struct weir_reader_options {
     const char *const *paths; /* borrowed, like the strings; "-" is standard input, once at most */
     size_t path_count;
     int stdin_fd;
+    int stop_fd; /* readable: reading a stream ends, with WEIR_E_CANCELLED; 0: none */
     const struct weir_format *format; /* NULL: by the name of the first file */
     struct weir_format_options format_options;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,10 +36,29 @@ static enum weir_status fail_errno(const struct weir_source *source, const char 
                      "input \"%s\" cannot be %s: %s", source->name, what, strerror(error));
 }
 
+/* A stream may say nothing for ever: wait for its next word, or to be told to stop. */
+static enum weir_status await_stream(const struct weir_source *source, struct weir_error *err)
+{
+    struct pollfd fds[] = { { .fd = source->fd, .events = POLLIN },
+                            { .fd = source->stop_fd, .events = POLLIN } };
+    if (source->on_disk || source->stop_fd <= 0)
+        return WEIR_OK;
+    int ready;
+    do
+        ready = poll(fds, 2, -1);
+    while (ready < 0 && errno == EINTR);
+    if (fds[1].revents)
+        return weir_fail(err, WEIR_E_CANCELLED, "reading \"%s\" was stopped", source->name);
+    return WEIR_OK; /* whatever is wrong, read() says it */
+}
+
 /* Up to `len` bytes as they lie there; 0: the end. */
 static enum weir_status read_fd(struct weir_source *source, char *to, size_t len, size_t *ret_len,
                                 struct weir_error *err)
 {
+    enum weir_status status = await_stream(source, err);
+    if (status)
+        return status;
     ssize_t got;
     do
         got = read(source->fd, to, len);
@@ -109,9 +129,9 @@ static enum weir_status open_path(struct weir_source *source, const char *path, 
 }
 
 enum weir_status weir_source_init(struct weir_source *source, const char *path, int stdin_fd,
-                                  struct weir_error *err)
+                                  int stop_fd, struct weir_error *err)
 {
-    *source = (struct weir_source){ .name = weir_source_name(path), .fd = -1 };
+    *source = (struct weir_source){ .name = weir_source_name(path), .fd = -1, .stop_fd = stop_fd };
     source->raw = weir_realloc(NULL, WEIR_INPUT_READ_BYTES, 1);
     enum weir_status status = open_path(source, path, stdin_fd, err);
     if (!status)

@@ -16,7 +16,8 @@ struct weir_source {
     bool on_disk;
     struct weir_gunzip *gunzip; /* NULL: plain */
     char *raw;                  /* read ahead */
-    struct weir_str ahead;      /* the part of it that was not used */
+    int stop_fd;
+    struct weir_str ahead; /* the part of it that was not used */
     bool raw_last;
 };
 
@@ -28,10 +29,11 @@ bool weir_source_is_stream(const char *path);
 
 /*
  * Open `path` (borrowed as long as the source lives), or take `stdin_fd` if it is "-", which stays
- * open. A directory, what cannot be opened, and what is named .gz and is not, fails.
+ * open. When `stop_fd` (0: none) can be read, reading a stream ends with WEIR_E_CANCELLED. A
+ * directory, what cannot be opened, and what is named .gz and is not, fails.
  */
 enum weir_status weir_source_init(struct weir_source *source, const char *path, int stdin_fd,
-                                  struct weir_error *err);
+                                  int stop_fd, struct weir_error *err);
 void weir_source_release(struct weir_source *source);
 
 /* Up to `len` decoded bytes, at least one; 0: the end. */

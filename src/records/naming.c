@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a row is called; see mapping_parts.h. Every name is checked here for standing in an address:
+ * a request with one row whose name does not would fail for all of its rows.
+ */
+#include "base/error.h"
+#include "protocol/odata.h"
+#include "records/mapping_parts.h"
+#include "records/row_key.h"
+
+static bool refuse_empty(struct weir_arena *arena, struct weir_draft *draft, const char *column)
+{
+    return weir_draft_refuse(draft, arena, weir_str_from(column),
+                             "the row has no value for \"%s\", which names it", column);
+}
+
+/* ---- by its id ---- */
+
+static bool set_id(struct weir_arena *arena, struct weir_draft *draft, const struct weir_guid *id)
+{
+    char *text = weir_arena_take(arena, WEIR_GUID_TEXT);
+    if (!text)
+        return false;
+    weir_guid_print(id, text);
+    draft->target.id = weir_str(text, WEIR_GUID_CHARS);
+    return true;
+}
+
+static bool is_nil(const struct weir_guid *id)
+{
+    static const struct weir_guid nil;
+    return weir_guid_equal(id, &nil);
+}
+
+static bool refuse_id(const struct weir_mapping *mapping, struct weir_str id,
+                      struct weir_arena *arena, struct weir_draft *draft)
+{
+    return weir_draft_refuse(draft, arena, mapping->names.primary_id,
+                             "\"%.*s\" is no id; \"%s\" needs 32 hexadecimal digits in groups of "
+                             "8-4-4-4-12, not all of them 0",
+                             WEIR_QUOTED(id), mapping->table->primary_id);
+}
+
+/* The service takes an id of zeros for none and makes one: the row could not be found again. */
+static bool name_by_id(const struct weir_mapping *mapping, const struct weir_row_name *name,
+                       struct weir_arena *arena, struct weir_draft *draft, struct weir_row_key *key)
+{
+    struct weir_guid id;
+    if (mapping->operation == WEIR_OPERATION_CREATE && !name->has_id) {
+        id = weir_row_ids_make(&mapping->ids, draft->number);
+        return set_id(arena, draft, &id);
+    }
+    if (!name->id.len)
+        return refuse_empty(arena, draft, mapping->table->primary_id);
+    if (!weir_guid_parse(name->id, &id) || is_nil(&id))
+        return refuse_id(mapping, name->id, arena, draft);
+    weir_row_key_add_guid(key, &id);
+    return set_id(arena, draft, &id);
+}
+
+/* ---- in a partition ---- */
+
+static bool refuse_partition(struct weir_str partition, struct weir_arena *arena,
+                             struct weir_draft *draft)
+{
+    struct weir_str column = weir_str_from(WEIR_PARTITION_COLUMN);
+    size_t at = weir_odata_key_obstacle(partition);
+    if (at == partition.len)
+        return weir_draft_refuse(draft, arena, column,
+                                 "the partition of the row is longer than %zu bytes, which no "
+                                 "address can hold",
+                                 WEIR_ROW_NAME_BYTES_MAX);
+    unsigned char c = (unsigned char)partition.ptr[at];
+    if (c < 0x20 || c == 0x7f)
+        return weir_draft_refuse(draft, arena, column,
+                                 "the partition of the row has a control character, which cannot "
+                                 "stand in an address");
+    return weir_draft_refuse(
+        draft, arena, column,
+        "the partition \"%.*s\" has a \"%c\", which cannot stand in an address",
+        WEIR_QUOTED(partition), c);
+}
+
+static bool name_partition(const struct weir_mapping *mapping, struct weir_str partition,
+                           struct weir_arena *arena, struct weir_draft *draft,
+                           struct weir_row_key *key)
+{
+    if (!partition.len && mapping->by_partition)
+        return refuse_empty(arena, draft, WEIR_PARTITION_COLUMN);
+    if (weir_odata_key_obstacle(partition) < partition.len ||
+        weir_odata_encoded_bytes(partition) > WEIR_ROW_NAME_BYTES_MAX)
+        return refuse_partition(partition, arena, draft);
+    weir_row_key_add_exact(key, partition);
+    draft->target.partition = partition;
+    return true;
+}
+
+/* ---- by an alternate key ---- */
+
+static bool is_guid_column(const struct weir_column *column)
+{
+    return column->type == WEIR_COLUMN_ID || weir_column_is_lookup(column);
+}
+
+/* Append `column='value'`. A refusal may come of it. */
+static bool add_part(struct weir_buf *predicate, const struct weir_column *column,
+                     struct weir_str value, struct weir_arena *arena, struct weir_draft *draft)
+{
+    struct weir_str name = weir_str_from(column->name);
+    struct weir_guid guid;
+    char canonical[WEIR_GUID_TEXT];
+    if (!value.len)
+        return refuse_empty(arena, draft, column->name);
+    if (is_guid_column(column)) {
+        if (!weir_guid_parse(value, &guid))
+            return weir_draft_refuse(draft, arena, name,
+                                     "\"%.*s\" is no id; \"%s\" needs 32 hexadecimal digits in "
+                                     "groups of 8-4-4-4-12",
+                                     WEIR_QUOTED(value), column->name);
+        value = weir_str_from(weir_guid_print(&guid, canonical));
+    }
+    struct weir_key_part part;
+    struct weir_error err;
+    weir_column_key_part(column, value, &part);
+    if (weir_odata_add_predicate(predicate, &part, 1, &err) != WEIR_OK)
+        return weir_draft_refuse(draft, arena, name, "%s", err.message);
+    if (predicate->overflow)
+        return weir_draft_refuse(draft, arena, name,
+                                 "the key of the row is longer than %zu bytes, which no address "
+                                 "can hold",
+                                 WEIR_ROW_NAME_BYTES_MAX);
+    return true;
+}
+
+static bool set_key(struct weir_arena *arena, struct weir_draft *draft,
+                    const struct weir_buf *predicate)
+{
+    char *text = weir_arena_take(arena, predicate->len);
+    if (!text)
+        return false;
+    memcpy(text, predicate->ptr, predicate->len);
+    draft->target.key = weir_str(text, predicate->len);
+    return true;
+}
+
+/* The buffer has all of its memory from the beginning: nothing is allocated for a row. */
+static bool name_by_key(const struct weir_mapping *mapping, const struct weir_row_name *name,
+                        struct weir_arena *arena, struct weir_draft *draft,
+                        struct weir_row_key *key)
+{
+    char text[WEIR_ROW_NAME_BYTES_MAX + 1];
+    struct weir_buf predicate = { .ptr = text,
+                                  .capacity = sizeof(text),
+                                  .bytes_max = WEIR_ROW_NAME_BYTES_MAX };
+    for (uint32_t i = 0; i < mapping->key_count; i++) {
+        if (i)
+            weir_buf_add_char(&predicate, ',');
+        if (!add_part(&predicate, mapping->key[i], name->key[i], arena, draft))
+            return false;
+        if (draft->refusal.len)
+            return true;
+        weir_row_key_add(key, mapping->key[i]->type, name->key[i]);
+    }
+    return set_key(arena, draft, &predicate);
+}
+
+/* ---- all of it ---- */
+
+/* An id that was made is nobody else's, and its row needs no hash. */
+bool weir_mapping_name(const struct weir_mapping *mapping, const struct weir_row_name *name,
+                       struct weir_arena *arena, struct weir_draft *draft)
+{
+    struct weir_row_key key;
+    weir_row_key_init(&key);
+    bool made = mapping->operation == WEIR_OPERATION_CREATE && !name->has_id;
+    bool fits = mapping->by_key ? name_by_key(mapping, name, arena, draft, &key)
+                                : name_by_id(mapping, name, arena, draft, &key);
+    if (fits && !draft->refusal.len && !mapping->by_key)
+        fits = name_partition(mapping, name->partition, arena, draft, &key);
+    if (fits && !draft->refusal.len && !made)
+        draft->key_hash = weir_row_key_hash(&key);
+    return fits;
+}
+
+/* ---- what it weighs ---- */
+
+bool weir_mapping_weigh(const struct weir_mapping *mapping, struct weir_str members,
+                        struct weir_arena *arena, struct weir_draft *draft)
+{
+    struct weir_target target = draft->target;
+    target.members = members;
+    size_t bytes = weir_bulk_target_bytes(&mapping->names, &target);
+    if (bytes > WEIR_ROW_BYTES_MAX)
+        return weir_draft_refuse(draft, arena, weir_str("", 0),
+                                 "the row has %zu bytes as JSON, more than the %zu that a request "
+                                 "can carry",
+                                 bytes, WEIR_ROW_BYTES_MAX);
+    draft->target.members = members;
+    return true;
+}
+
+bool weir_mapping_reserve(const struct weir_mapping *mapping, size_t bytes,
+                          struct weir_arena *arena, struct weir_draft *draft, char **ret)
+{
+    *ret = NULL;
+    if (!weir_mapping_weigh(mapping, weir_str(NULL, bytes), arena, draft))
+        return false;
+    if (draft->refusal.len || !bytes)
+        return true;
+    char *memory = weir_arena_take(arena, bytes);
+    draft->target.members = weir_str(memory, bytes);
+    *ret = memory;
+    return memory != NULL;
+}

@@ -1,0 +1,783 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of cells as rows of a table: what they become, and what is refused before and on the way. */
+#include "support/mapping_rig.h"
+
+#define NOT_ID "needs 32 hexadecimal digits in groups of 8-4-4-4-12"
+#define MADE_1 "01020304-0506-8708-890a-6553f1000001"
+#define USER   "ownerid@odata.bind\":\"/systemusers(" ID_1 ")\""
+
+/* ---- cells ---- */
+
+START_TEST(cells_become_members_in_the_order_of_their_columns)
+{
+    rig_open("name,notes,pieces");
+    rig_row("Contoso", "tall", "5");
+    is_target(MADE_1, "", "", "\"name\":\"Contoso\",\"notes\":\"tall\",\"pieces\":\"5\"");
+    rig_row("", "tall", "");
+    is_target("01020304-0506-8708-890a-6553f1000002", "", "", "\"notes\":\"tall\"");
+    rig_row("", "", "");
+    is_target("01020304-0506-8708-890a-6553f1000003", "", "", "");
+    rig_row("a\"b\\c\n\x01", "", " ");
+    is_target("01020304-0506-8708-890a-6553f1000004", "", "",
+              "\"name\":\"a\\\"b\\\\c\\n\\u0001\",\"pieces\":\" \"");
+    ck_assert_uint_eq(draft.key_hash, 0);
+    ck_assert_uint_eq(draft.shape, 0);
+    ck_assert(weir_mapping_allows_bulk(mapping));
+    ck_assert(!weir_mapping_takes_ids(mapping));
+}
+END_TEST
+
+/* Every text arrives as it was, in whichever column; in memory of its own size. */
+START_TEST(what_a_parser_reads_is_what_stood_in_the_cell)
+{
+    static const char *const names[] = { "name", "notes", "plain", "price", "built" };
+    enum {
+        LENGTH = 40
+    };
+    struct weir_rng rng;
+    weir_rng_init(&rng, 11, 0);
+    rig_open("name,notes,plain,price,built");
+    for (int i = 0; i < 20000; i++) {
+        char *texts[COUNT(names)];
+        struct weir_str cells[COUNT(names)];
+        uint32_t filled = 0;
+        for (size_t k = 0; k < COUNT(names); k++) {
+            char text[4 * LENGTH];
+            struct weir_str made = random_text(&rng, text, weir_rng_below(&rng, LENGTH));
+            texts[k] = weir_calloc(made.len, 1);
+            memcpy(texts[k], made.ptr, made.len);
+            cells[k] = weir_str(texts[k], made.len);
+            filled += made.len > 0;
+        }
+        rig_cells(cells);
+        struct weir_json *json = rig_parse(WEIR_BULK_CREATE);
+        const struct weir_json_node *row = rig_target(json);
+        must(row->count == filled + 2); /* type and id */
+        for (size_t k = 0; k < COUNT(names); k++) {
+            const struct weir_json_node *node = weir_json_find(row, names[k]);
+            must((node != NULL) == (cells[k].len > 0));
+            must(!node || (node->type == WEIR_JSON_STRING && weir_str_equal(node->text, cells[k])));
+            free(texts[k]);
+        }
+        weir_json_free(json);
+    }
+}
+END_TEST
+
+START_TEST(each_byte_alone_at_each_place_is_escaped_if_it_must_be)
+{
+    rig_open("name");
+    for (unsigned byte = 1; byte < 0x80; byte++) {
+        for (size_t at = 0; at < 20; at++) {
+            char text[20];
+            memset(text, 'x', sizeof(text));
+            text[at] = (char)byte;
+            struct weir_str cell = weir_str(text, sizeof(text));
+            rig_cells(&cell);
+            struct weir_json *json = rig_parse(WEIR_BULK_CREATE);
+            must(weir_str_equal(weir_json_find(rig_target(json), "name")->text, cell));
+            weir_json_free(json);
+        }
+    }
+}
+END_TEST
+
+/* ---- columns ---- */
+
+START_TEST(columns_that_are_not_there_are_refused_with_the_nearest)
+{
+    static const char *const rows[][2] = {
+        { "name,nmae", "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?" },
+        { "Name", "the table \"gadget\" has no column \"Name\"; did you mean \"name\"?" },
+        { "GadgetId",
+          "the table \"gadget\" has no column \"GadgetId\"; did you mean \"gadgetid\"?" },
+        { "name,colour",
+          "the table \"gadget\" has no column \"colour\"; columns go by their logical "
+          "names" },
+        { " name", "the table \"gadget\" has no column \" name\"; did you mean \"name\"?" },
+        { "partitionid", "the table \"gadget\" has no column \"partitionid\"; columns go by their "
+                         "logical names" },
+        { "name,0123456789012345678901234567890123456789012345678901234567890123456789",
+          "the table \"gadget\" has no column "
+          "\"012345678901234567890123456789012345678901234567890123456789\"; columns go by their "
+          "logical names" },
+    };
+    for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_DELETE; operation++) {
+        rig_options.operation = (enum weir_operation)operation;
+        for (size_t i = 0; i < COUNT(rows); i++)
+            rig_refused(rows[i][0], rows[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(columns_that_cannot_be_written_are_refused)
+{
+    static const struct {
+        enum weir_operation operation;
+        const char *columns;
+        const char *message;
+    } rows[] = {
+        { WEIR_OPERATION_CREATE, "name,kindname",
+          "the column \"kindname\" of the table \"gadget\" cannot be written by a create; leave it "
+          "out of the input" },
+        { WEIR_OPERATION_UPDATE, "gadgetid,plain",
+          "the column \"plain\" of the table \"gadget\" cannot be written by an update; leave it "
+          "out of the input" },
+        { WEIR_OPERATION_UPSERT, "gadgetid,plain",
+          "the column \"plain\" of the table \"gadget\" cannot be written by an upsert, only by a "
+          "create; leave it out of the input" },
+        { WEIR_OPERATION_UPSERT, "gadgetid,kindname",
+          "the column \"kindname\" of the table \"gadget\" cannot be written by an upsert; leave "
+          "it "
+          "out of the input" },
+        { WEIR_OPERATION_CREATE, "notes",
+          "the column \"notes\" of the table \"gadget\" cannot be written by a create; leave it "
+          "out "
+          "of the input" },
+        { WEIR_OPERATION_UPSERT, "gadgetid,notes",
+          "the column \"notes\" of the table \"gadget\" cannot be written by an upsert, only by an "
+          "update; leave it out of the input" },
+        { WEIR_OPERATION_CREATE, "manual",
+          "the column \"manual\" of the table \"gadget\" is of the type file, which no row can "
+          "carry; leave it out of the input" },
+        { WEIR_OPERATION_UPDATE, "gadgetid,photo",
+          "the column \"photo\" of the table \"gadget\" is of the type image, which no row can "
+          "carry; leave it out of the input" },
+        { WEIR_OPERATION_CREATE, "name,pieces,name",
+          "the input has the column \"name\" twice; the table \"gadget\" takes it once" },
+        { WEIR_OPERATION_DELETE, "gadgetid,gadgetid",
+          "the input has the column \"gadgetid\" twice; the table \"gadget\" takes it once" },
+        { WEIR_OPERATION_UPDATE, "name",
+          "the input has no column \"gadgetid\", by which an update names its rows" },
+        { WEIR_OPERATION_UPSERT, "name",
+          "the input has no column \"gadgetid\", by which an upsert names its rows" },
+        { WEIR_OPERATION_DELETE, "name",
+          "the input has no column \"gadgetid\", by which a delete names its rows" },
+        { WEIR_OPERATION_UPDATE, "gadgetid",
+          "the input has no column for an update to write, only those that name rows" },
+    };
+    rig_table(CREATE_ONLY, UPDATE_ONLY, VIRTUAL, NULL);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rig_options.operation = rows[i].operation;
+        rig_refused(rows[i].columns, rows[i].message);
+    }
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_open("plain");
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_open("gadgetid,notes");
+}
+END_TEST
+
+/* People feed the export of a whole table to a delete. */
+START_TEST(a_delete_passes_over_columns_that_the_table_has)
+{
+    rig_options.operation = WEIR_OPERATION_DELETE;
+    rig_options.connections = 5;
+    rig_open("name,kindname,gadgetid,manual,ownerid");
+    rig_row("Contoso", "x", ID_1X, "y", "nobody at all");
+    is_target(ID_1, "", "", "");
+    ck_assert_uint_ne(draft.key_hash, 0);
+    ck_assert_uint_eq(draft.shape, 0);
+    ck_assert(weir_mapping_allows_bulk(mapping));
+    ck_assert(weir_mapping_takes_ids(mapping));
+}
+END_TEST
+
+/* ---- ids ---- */
+
+START_TEST(ids_of_the_input_are_used_in_their_canonical_form)
+{
+    for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_UPSERT; operation++) {
+        rig_options.operation = (enum weir_operation)operation;
+        rig_open("name,gadgetid");
+        rig_row("Contoso", ID_1X);
+        is_target(ID_1, "", "", "\"name\":\"Contoso\"");
+        uint64_t hash = draft.key_hash;
+        rig_row("Other", ID_1);
+        is_target(ID_1, "", "", "\"name\":\"Other\"");
+        ck_assert_uint_eq(draft.key_hash, hash);
+        rig_row("Contoso", ID_2);
+        is_target(ID_2, "", "", "\"name\":\"Contoso\"");
+        ck_assert_uint_ne(draft.key_hash, hash);
+        ck_assert_uint_ne(hash, 0);
+        ck_assert(weir_mapping_takes_ids(mapping));
+    }
+}
+END_TEST
+
+START_TEST(a_row_whose_id_is_none_is_refused)
+{
+    static const char *const rows[][2] = {
+        { "", "the row has no value for \"gadgetid\", which names it" },
+        { "x", "\"x\" is no id; \"gadgetid\" " NOT_ID ", not all of them 0" },
+        { " " ID_1, "\" 0123abcd-4567-89ab-cdef-0123456789ab\" is no id; \"gadgetid\" " NOT_ID
+                    ", not all of them 0" },
+        { "00000000-0000-0000-0000-000000000000",
+          "\"00000000-0000-0000-0000-000000000000\" is no id; \"gadgetid\" " NOT_ID
+          ", not all of them 0" },
+    };
+    for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_DELETE; operation++) {
+        rig_options.operation = (enum weir_operation)operation;
+        rig_open("gadgetid,name");
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            rig_row(rows[i][0], "Contoso");
+            is_refused("gadgetid", rows[i][1]);
+            ck_assert_uint_eq(draft.key_hash, 0);
+        }
+    }
+}
+END_TEST
+
+/* ---- alternate keys ---- */
+
+START_TEST(rows_go_by_a_key_in_whatever_order_it_is_written)
+{
+    static const char *const keys[] = { "serial,kind", "kind,serial", " kind , serial " };
+    static const enum weir_operation operations[] = { WEIR_OPERATION_UPDATE, WEIR_OPERATION_UPSERT,
+                                                      WEIR_OPERATION_DELETE };
+    for (size_t i = 0; i < COUNT(keys) * COUNT(operations); i++) {
+        rig_options.key = keys[i % COUNT(keys)];
+        rig_options.operation = operations[i / COUNT(keys)];
+        bool is_delete = rig_options.operation == WEIR_OPERATION_DELETE;
+        rig_open("kind,name,serial");
+        rig_row("1", "Contoso", "42");
+        is_target("", "serial=42,kind=1", "", is_delete ? "" : "\"name\":\"Contoso\"");
+        uint64_t hash = draft.key_hash;
+        rig_row("01", "", "+042");
+        is_refused("serial", "the value \"+042\" of the key \"serial\" has a \"+\", which cannot "
+                             "stand in a key; use the row's id");
+        rig_row("01", "", "042.0");
+        is_target("", "serial=042.0,kind=01", "", "");
+        ck_assert_uint_eq(draft.key_hash, hash);
+        rig_row("2", "", "42");
+        ck_assert_uint_ne(draft.key_hash, hash);
+        bool is_upsert = rig_options.operation == WEIR_OPERATION_UPSERT;
+        ck_assert(weir_mapping_allows_bulk(mapping) == is_upsert);
+        ck_assert(!weir_mapping_takes_ids(mapping));
+    }
+}
+END_TEST
+
+START_TEST(a_key_that_the_table_has_not_is_refused)
+{
+    static const char *const rows[][3] = {
+        { "name", "name,notes",
+          "the index of the key \"byname\" of the table \"gadget\" is pending; it must be active" },
+        { "serial", "serial,name",
+          "the table \"gadget\" has no alternate key of just the columns \"serial\"; it could be "
+          "\"serial,kind\" or \"name\"" },
+        { "serial,kind,name", "serial,kind,name",
+          "the table \"gadget\" has no alternate key of just the columns \"serial,kind,name\"; it "
+          "could be \"serial,kind\" or \"name\"" },
+        { "serial,serial", "serial,name", "the key names the column \"serial\" twice" },
+        { "nam", "name", "the table \"gadget\" has no column \"nam\"; did you mean \"name\"?" },
+        { "", "name",
+          "the table \"gadget\" has no column \"\"; columns go by their logical names" },
+        { "serial,", "name",
+          "the table \"gadget\" has no column \"\"; columns go by their logical names" },
+        { "name,notes,plain,pieces,serial,weight,angle,price,sold,kind,tags,statecode,statuscode,"
+          "built,maker,buyer,ownerid",
+          "name", "a key has 16 columns at most" },
+        { "serial,kind", "kind,name",
+          "the input has no column \"serial\", by which an upsert names its rows" },
+        { "serial,kind", "serial,kind,name,gadgetid",
+          "the input has the column \"gadgetid\", and rows go by a key; leave one of them out" },
+    };
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rig_options.key = rows[i][0];
+        rig_refused(rows[i][1], rows[i][2]);
+    }
+    rig_options.key = "serial,kind";
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_refused("serial,kind",
+                "a create takes no key; rows that may be there already are upserted");
+    rig_options.operation = WEIR_OPERATION_DELETE;
+    rig_open("serial,kind,gadgetid");
+    rig_row("1", "2", "nonsense");
+    is_target("", "serial=1,kind=2", "", "");
+    rig_table(NAME_IS_KEY, KEY_OF_TAGS, NULL);
+    rig_options.key = "tags";
+    rig_refused("tags", "rows cannot go by the key \"byname\": its column \"tags\" is of the type "
+                        "choices, which cannot stand in an address");
+}
+END_TEST
+
+START_TEST(a_row_whose_key_cannot_stand_in_an_address_is_refused)
+{
+    static const char *const rows[][2] = {
+        { "", "the row has no value for \"name\", which names it" },
+        { "a/b", "the value \"a/b\" of the key \"name\" has a \"/\", which cannot stand in a key; "
+                 "use the row's id" },
+        { "a\nb", "the value of the key \"name\" has a control character, which cannot stand in a "
+                  "key; use the row's id" },
+    };
+    rig_table(NAME_IS_KEY, NULL);
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_options.key = "name";
+    rig_open("name,notes");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rig_row(rows[i][0], "x");
+        is_refused("name", rows[i][1]);
+        ck_assert_uint_eq(draft.key_hash, 0);
+    }
+    rig_row("O'Brien (1)", "x");
+    is_target("", "name='O''Brien%20%281%29'", "", "\"notes\":\"x\"");
+    uint64_t hash = draft.key_hash;
+    rig_row("O'BRIEN (1)  ", "x");
+    ck_assert_uint_eq(draft.key_hash, hash);
+}
+END_TEST
+
+START_TEST(keys_of_lookups_and_numbers_are_literals)
+{
+    rig_table(NAME_IS_KEY, KEY_OF_MANY, NULL);
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_options.key = "name,maker,weight,pieces";
+    rig_open("name,maker,weight,pieces,notes");
+    rig_row("A", ID_1X, "1.50", "-7", "x");
+    is_target("", "_maker_value=" ID_1 ",weight=1.50,name='A',pieces=-7", "", "\"notes\":\"x\"");
+    uint64_t hash = draft.key_hash;
+    rig_row("a", ID_1, "1.5", "-07", "x");
+    ck_assert_uint_eq(draft.key_hash, hash);
+    rig_row("A", "Contoso", "1.5", "-7", "x");
+    is_refused("maker", "\"Contoso\" is no id; \"maker\" " NOT_ID);
+    rig_row("A", ID_1, "1 5", "-7", "x");
+    is_refused("weight", "the value \"1 5\" of the key \"weight\" is no number, date or id: only "
+                         "letters, digits and . _ - make one");
+    rig_row("A", ID_1, "1.5", "", "x");
+    is_refused("pieces", "the row has no value for \"pieces\", which names it");
+}
+END_TEST
+
+START_TEST(the_primary_id_may_be_called_a_key)
+{
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_options.key = "gadgetid";
+    rig_open("gadgetid,name");
+    rig_row(ID_1, "Contoso");
+    is_target(ID_1, "", "", "\"name\":\"Contoso\"");
+    ck_assert(weir_mapping_allows_bulk(mapping));
+    rig_refused("name", "the input has no column \"gadgetid\", by which an update names its rows");
+}
+END_TEST
+
+/* ---- partitions ---- */
+
+START_TEST(the_partition_is_a_part_of_the_name_in_elastic_tables)
+{
+    rig_table(ELASTIC, PARTITIONED, NULL);
+    for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_DELETE; operation++) {
+        rig_options.operation = (enum weir_operation)operation;
+        rig_open("partitionid,gadgetid,name");
+        const char *members = operation == WEIR_OPERATION_DELETE ? "" : "\"name\":\"x\"";
+        rig_row("Device 1", ID_1, "x");
+        is_target(ID_1, "", "Device 1", members);
+        uint64_t hash = draft.key_hash;
+        rig_row("device 1", ID_1, "x");
+        ck_assert_uint_ne(draft.key_hash, hash);
+        rig_row("", ID_1, "x");
+        is_target(ID_1, "", "", members);
+        ck_assert_uint_ne(draft.key_hash, hash);
+        rig_row("a:b", ID_1, "x");
+        is_refused("partitionid",
+                   "the partition \"a:b\" has a \":\", which cannot stand in an address");
+        rig_row("a\tb", ID_1, "x");
+        is_refused("partitionid", "the partition of the row has a control character, which cannot "
+                                  "stand in an address");
+    }
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_open("partitionid,name");
+    rig_row("p", "x");
+    ck_assert_uint_eq(draft.key_hash, 0);
+    same_text(draft.target.partition, "p");
+}
+END_TEST
+
+START_TEST(id_and_partition_together_are_no_alternate_key)
+{
+    rig_table(ELASTIC, PARTITIONED, NAME_IS_KEY, NULL);
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_options.key = "partitionid,gadgetid";
+    rig_open("gadgetid,partitionid,name");
+    rig_row(ID_1, "p", "x");
+    is_target(ID_1, "", "p", "\"name\":\"x\"");
+    ck_assert(weir_mapping_allows_bulk(mapping));
+    rig_row(ID_1, "", "x");
+    is_refused("partitionid", "the row has no value for \"partitionid\", which names it");
+    rig_refused("gadgetid,name",
+                "the input has no column \"partitionid\", by which an upsert names its rows");
+    rig_options.key = "name";
+    rig_refused("partitionid,name,notes",
+                "the input has the column \"partitionid\", and rows go by a key; leave one of them "
+                "out");
+}
+END_TEST
+
+/* In a table that is not elastic it is a column like others. */
+START_TEST(a_partition_elsewhere_is_a_column)
+{
+    rig_table(PARTITIONED, NULL);
+    rig_open("partitionid");
+    rig_row("a:b");
+    is_target(MADE_1, "", "", "\"partitionid\":\"a:b\"");
+    rig_options.operation = WEIR_OPERATION_DELETE;
+    rig_options.key = "gadgetid,partitionid";
+    rig_refused("gadgetid,partitionid",
+                "the table \"gadget\" has no alternate key of just the columns "
+                "\"gadgetid,partitionid\"; it could be \"serial,kind\" or \"name\"");
+}
+END_TEST
+
+/* ---- owners ---- */
+
+START_TEST(the_owner_must_be_said_if_there_are_several_connections)
+{
+    static const char message[] =
+        "rows of the table \"gadget\" have owners, and 2 connections would share them out; say the "
+        "owner: systemuser:ID, team:ID, or caller (whoever sends the row)";
+    rig_options.connections = 2;
+    rig_refused("name", message);
+    rig_refused(NULL, message);
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_refused("gadgetid,name", message);
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_open("gadgetid,name");
+    rig_options.operation = WEIR_OPERATION_DELETE;
+    rig_open("gadgetid");
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_options.owner = "caller";
+    rig_open("name");
+    rig_row("x");
+    is_target(MADE_1, "", "", "\"name\":\"x\"");
+    rig_options.owner = NULL;
+    rig_options.connections = 1;
+    rig_open("name");
+    rig_options.connections = 2;
+    rig_open("name,ownerid");
+    rig_table(NOBODYS, NULL);
+    rig_open("name");
+}
+END_TEST
+
+START_TEST(the_owner_that_is_said_is_in_every_row)
+{
+    rig_options.connections = 2;
+    rig_options.owner = "systemuser:" ID_1X;
+    rig_open("name");
+    rig_row("x");
+    is_target(MADE_1, "", "", "\"name\":\"x\",\"" USER);
+    rig_row("");
+    is_target("01020304-0506-8708-890a-6553f1000002", "", "", "\"" USER);
+    rig_options.owner = "team:" ID_2;
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_open("gadgetid,name");
+    rig_row(ID_1, "x");
+    is_target(ID_1, "", "", "\"name\":\"x\",\"ownerid@odata.bind\":\"/teams(" ID_2 ")\"");
+    weir_json_free(rig_parse(WEIR_BULK_UPSERT));
+}
+END_TEST
+
+START_TEST(an_owner_that_is_none_is_refused)
+{
+    static const char *const owners[] = { "",
+                                          "Caller",
+                                          "systemuser",
+                                          "team:",
+                                          "team:x",
+                                          "user:" ID_1,
+                                          "team:" ID_1 " ",
+                                          "Team:" ID_1,
+                                          "systemuser:" ID_1 "0" };
+    for (size_t i = 0; i < COUNT(owners); i++) {
+        char message[200];
+        snprintf(message, sizeof(message),
+                 "\"%s\" is no owner; it must be systemuser:ID, team:ID, or caller (whoever sends "
+                 "the row)",
+                 owners[i]);
+        rig_options.owner = owners[i];
+        rig_refused("name", message);
+    }
+    rig_options.owner = "team:" ID_1;
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_refused("gadgetid,name", "an update takes no owner: it is said of rows that are created");
+    rig_options.owner = "caller";
+    rig_open("gadgetid,name");
+    rig_options.owner = "team:" ID_1;
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_table(NOBODYS, NULL);
+    rig_refused("name", "rows of the table \"gadget\" have no owner; leave it out");
+}
+END_TEST
+
+START_TEST(the_owner_of_a_row_may_stand_in_a_cell)
+{
+    rig_options.connections = 2;
+    rig_open("ownerid,name");
+    rig_row("systemuser:" ID_1X, "x");
+    is_target(MADE_1, "", "", "\"" USER ",\"name\":\"x\"");
+    rig_row("Contoso", "x");
+    is_refused("ownerid", "\"Contoso\" is no owner; \"ownerid\" takes systemuser:ID or team:ID");
+    rig_row("", "x");
+    is_refused("ownerid", "the row has no owner, and several connections would share such rows "
+                          "out; it takes systemuser:ID or team:ID");
+    rig_options.owner = "team:" ID_2;
+    rig_open("ownerid,name");
+    rig_row("systemuser:" ID_1, "x");
+    is_target("01020304-0506-8708-890a-6553f1000004", "", "", "\"" USER ",\"name\":\"x\"");
+    rig_row("", "x");
+    is_target("01020304-0506-8708-890a-6553f1000005", "", "",
+              "\"name\":\"x\",\"ownerid@odata.bind\":\"/teams(" ID_2 ")\"");
+    rig_options.owner = NULL;
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_open("gadgetid,ownerid");
+    rig_row(ID_2, "team:" ID_1);
+    is_target(ID_2, "", "", "\"ownerid@odata.bind\":\"/teams(" ID_1 ")\"");
+    rig_row(ID_2, "");
+    is_target(ID_2, "", "", "");
+}
+END_TEST
+
+/* ---- shapes ---- */
+
+/* Equal exactly if the same columns have a value, in whichever order the columns stand. */
+START_TEST(the_shape_is_the_set_of_columns_that_have_a_value)
+{
+    static const char *const orders[] = { "gadgetid,name,notes,plain,pieces,price",
+                                          "price,pieces,plain,notes,name,gadgetid" };
+    for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_UPSERT; operation++) {
+        uint64_t shapes[32];
+        rig_options.operation = (enum weir_operation)operation;
+        for (unsigned order = 0; order < 2; order++) {
+            rig_open(orders[order]);
+            for (unsigned set = 0; set < 32; set++) {
+                const char *cells[CELLS] = { NULL };
+                cells[order ? 5 : 0] = ID_1;
+                for (unsigned i = 0; i < 5; i++) {
+                    if (set >> i & 1)
+                        cells[order ? 4 - i : 1 + i] = (set + i) % 3 ? "x" : "yy";
+                }
+                rig_texts(cells);
+                is_fine();
+                if (order)
+                    ck_assert_uint_eq(draft.shape, shapes[set]);
+                shapes[set] = draft.shape;
+            }
+        }
+        for (unsigned a = 0; a < 32; a++) {
+            for (unsigned b = 0; b < a; b++)
+                must((shapes[a] == shapes[b]) == (operation == WEIR_OPERATION_CREATE));
+        }
+        must(operation != WEIR_OPERATION_CREATE || shapes[31] == 0);
+    }
+}
+END_TEST
+
+/* ---- records with a problem ---- */
+
+START_TEST(a_record_with_a_problem_is_refused_with_it)
+{
+    struct weir_record record = {
+        .number = 9,
+        .place = { .file = 1, .offset = 50, .end = 61 },
+        .raw = weir_str_from("abcde\xff,g\r\n"),
+        .problem = WEIR_RECORD_NOT_UTF8,
+        .column = 2,
+        .bad_at = 55,
+    };
+    rig_open("name,notes");
+    ck_assert(weir_mapping_record(mapping, &record, rig_arena, &draft));
+    is_refused("notes",
+               "column 2 (\"notes\") is not UTF-8: the byte \"0xFF\" at offset 55 does not "
+               "belong there");
+    ck_assert_uint_eq(draft.number, 9);
+    ck_assert_uint_eq(draft.file, 1);
+    ck_assert_uint_eq(draft.end, 61);
+    ck_assert_ptr_eq(draft.raw.ptr, record.raw.ptr);
+    record.problem = WEIR_RECORD_RAGGED;
+    record.column = 0;
+    record.cell_count = 3;
+    record.bound = 2;
+    ck_assert(weir_mapping_record(mapping, &record, rig_arena, &draft));
+    is_refused("", "has 3 cells where the header names 2");
+    record.problem = WEIR_RECORD_UNCLOSED;
+    record.column = 3; /* more than there are */
+    record.bound = 0;
+    ck_assert(weir_mapping_record(mapping, &record, rig_arena, &draft));
+    is_refused("", "column 3 opens a quote that is not closed before the end of the file");
+}
+END_TEST
+
+/* ---- bounds ---- */
+
+/* Whether requests of both kinds take the row alone, with all that options can add. */
+static void fits_a_request(enum weir_request_kind kind)
+{
+    struct weir_table_names names = weir_table_names_of(table);
+    static char tag[WEIR_REQUEST_TEXT_MAX + 1];
+    memset(tag, '%', sizeof(tag) - 1);
+    struct weir_request_options options = { .tag = tag };
+    struct weir_batch_request batch;
+    struct weir_batch_part part = { .kind = kind, .table = &names, .target = draft.target };
+    char boundary[WEIR_BOUNDARY_BYTES_MAX];
+    memset(boundary, 'b', sizeof(boundary));
+    ck_assert_int_eq(weir_batch_request_init(&batch, weir_str(boundary, sizeof(boundary)), &options,
+                                             WEIR_BODY_BYTES_MAX, &err),
+                     WEIR_OK);
+    enum weir_status status = weir_batch_request_add(&batch, &part, &err);
+    ck_assert_msg(status == WEIR_OK, "%s", err.message);
+    weir_batch_request_release(&batch);
+}
+
+START_TEST(a_row_may_weigh_what_a_request_can_carry_and_no_more)
+{
+    char message[200];
+    snprintf(message, sizeof(message),
+             "the row has %zu bytes as JSON, more than the %zu that a request can carry",
+             WEIR_ROW_BYTES_MAX + 1, WEIR_ROW_BYTES_MAX);
+    char *text = weir_calloc(WEIR_BODY_BYTES_MAX, 1);
+    memset(text, 'x', WEIR_BODY_BYTES_MAX);
+    memset(text + 100, '\x01', 1000); /* six bytes each */
+    rig_open("name,notes");
+    rig_row("x", "x");
+    struct weir_table_names names = weir_table_names_of(table);
+    size_t most = WEIR_ROW_BYTES_MAX - weir_bulk_target_bytes(&names, &draft.target) + 2 - 5000;
+    for (size_t more = 0; more <= 1; more++) {
+        struct weir_str cells[] = { weir_str(text, most / 2),
+                                    weir_str(text + 2000, most - most / 2) };
+        cells[1].len += more;
+        rig_cells(cells);
+        if (more) {
+            is_refused("", message);
+            ck_assert_uint_lt(weir_arena_used(rig_arena), 1000);
+            break;
+        }
+        is_fine();
+        ck_assert_uint_eq(weir_bulk_target_bytes(&names, &draft.target), WEIR_ROW_BYTES_MAX);
+        weir_json_free(rig_parse(WEIR_BULK_CREATE));
+        fits_a_request(WEIR_REQUEST_CREATE);
+    }
+    free(text);
+}
+END_TEST
+
+/* The longest name, in the heaviest row. */
+START_TEST(a_key_may_be_as_long_as_an_address_can_hold_and_no_longer)
+{
+    char message[200];
+    snprintf(message, sizeof(message),
+             "the key of the row is longer than %zu bytes, which no address can hold",
+             WEIR_ROW_NAME_BYTES_MAX);
+    rig_table(NAME_IS_KEY, NULL);
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_options.key = "name";
+    rig_open("name,notes");
+    size_t most = WEIR_ROW_NAME_BYTES_MAX - strlen("name=''");
+    char *text = weir_calloc(WEIR_ROW_BYTES_MAX, 1);
+    memset(text, 'x', WEIR_ROW_BYTES_MAX);
+    struct weir_str cells[] = { weir_str(text, most), weir_str(text, 0) };
+    rig_cells(cells);
+    is_fine();
+    struct weir_table_names names = weir_table_names_of(table);
+    cells[1].len = WEIR_ROW_BYTES_MAX - weir_bulk_target_bytes(&names, &draft.target) -
+                   strlen(",\"notes\":\"\"");
+    rig_cells(cells);
+    is_fine();
+    ck_assert_uint_eq(weir_bulk_target_bytes(&names, &draft.target), WEIR_ROW_BYTES_MAX);
+    weir_json_free(rig_parse(WEIR_BULK_UPSERT));
+    fits_a_request(WEIR_REQUEST_UPSERT);
+    cells[0].len++;
+    cells[1].len = 0;
+    rig_cells(cells);
+    is_refused("name", message);
+    cells[0].len = WEIR_FIELD_BYTES_MAX;
+    rig_cells(cells);
+    is_refused("name", message);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_partition_may_be_as_long_as_an_address_can_hold_and_no_longer)
+{
+    char message[200];
+    snprintf(message, sizeof(message),
+             "the partition of the row is longer than %zu bytes, which no address can hold",
+             WEIR_ROW_NAME_BYTES_MAX);
+    rig_table(ELASTIC, PARTITIONED, NULL);
+    rig_open("partitionid,gadgetid");
+    char *text = weir_calloc(WEIR_ROW_NAME_BYTES_MAX, 1);
+    memset(text, 'x', WEIR_ROW_NAME_BYTES_MAX);
+    text[0] = ' '; /* three bytes */
+    struct weir_str cells[] = { weir_str(text, WEIR_ROW_NAME_BYTES_MAX - 2), weir_str_from(ID_1) };
+    rig_cells(cells);
+    is_fine();
+    fits_a_request(WEIR_REQUEST_CREATE);
+    fits_a_request(WEIR_REQUEST_UPDATE);
+    cells[0].len++;
+    rig_cells(cells);
+    is_refused("partitionid", message);
+    free(text);
+}
+END_TEST
+
+/* With every amount of memory: refused as a whole, or made as with plenty. */
+START_TEST(an_arena_that_is_full_is_said_and_harms_nothing)
+{
+    static const char *const rows[][4] = { { ID_1, "p", "Contoso\n", "team:" ID_2 },
+                                           { "x", "p", "Contoso", "" },
+                                           { ID_1, "a/b", "Contoso", "" },
+                                           { ID_1, "p", "Contoso", "nobody" } };
+    rig_table(ELASTIC, PARTITIONED, NULL);
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_open("gadgetid,partitionid,name,ownerid");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rig_texts((const char *const[CELLS]){ rows[i][0], rows[i][1], rows[i][2], rows[i][3] });
+        struct weir_draft wanted = draft;
+        struct weir_str cells[4];
+        for (size_t k = 0; k < 4; k++)
+            cells[k] = weir_str_from(rows[i][k]);
+        struct weir_record record = { .number = 1, .cells = cells, .cell_count = 4 };
+        size_t used = weir_arena_used(rig_arena);
+        for (size_t bytes = 0; bytes <= used; bytes++) {
+            struct weir_arena *small = weir_arena_new(bytes);
+            bool made = weir_mapping_record(mapping, &record, small, &draft);
+            must(made == (bytes == used));
+            must(!made || (weir_str_equal(draft.target.members, wanted.target.members) &&
+                           weir_str_equal(draft.refusal, wanted.refusal)));
+            weir_arena_unref(small);
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("mapping");
+    rig_add(&s, cells_become_members_in_the_order_of_their_columns);
+    rig_add(&s, what_a_parser_reads_is_what_stood_in_the_cell);
+    rig_add(&s, each_byte_alone_at_each_place_is_escaped_if_it_must_be);
+    rig_add(&s, columns_that_are_not_there_are_refused_with_the_nearest);
+    rig_add(&s, columns_that_cannot_be_written_are_refused);
+    rig_add(&s, a_delete_passes_over_columns_that_the_table_has);
+    rig_add(&s, ids_of_the_input_are_used_in_their_canonical_form);
+    rig_add(&s, a_row_whose_id_is_none_is_refused);
+    rig_add(&s, rows_go_by_a_key_in_whatever_order_it_is_written);
+    rig_add(&s, a_key_that_the_table_has_not_is_refused);
+    rig_add(&s, a_row_whose_key_cannot_stand_in_an_address_is_refused);
+    rig_add(&s, keys_of_lookups_and_numbers_are_literals);
+    rig_add(&s, the_primary_id_may_be_called_a_key);
+    rig_add(&s, the_partition_is_a_part_of_the_name_in_elastic_tables);
+    rig_add(&s, id_and_partition_together_are_no_alternate_key);
+    rig_add(&s, a_partition_elsewhere_is_a_column);
+    rig_add(&s, the_owner_must_be_said_if_there_are_several_connections);
+    rig_add(&s, the_owner_that_is_said_is_in_every_row);
+    rig_add(&s, an_owner_that_is_none_is_refused);
+    rig_add(&s, the_owner_of_a_row_may_stand_in_a_cell);
+    rig_add(&s, the_shape_is_the_set_of_columns_that_have_a_value);
+    rig_add(&s, a_record_with_a_problem_is_refused_with_it);
+    rig_add(&s, a_row_may_weigh_what_a_request_can_carry_and_no_more);
+    rig_add(&s, a_key_may_be_as_long_as_an_address_can_hold_and_no_longer);
+    rig_add(&s, a_partition_may_be_as_long_as_an_address_can_hold_and_no_longer);
+    rig_add(&s, an_arena_that_is_full_is_said_and_harms_nothing);
+    return suite_run(&s);
+}

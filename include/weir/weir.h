@@ -9,6 +9,7 @@
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 
+#include "weir/bulk.h"
 #include "weir/config.h"
 #include "weir/error.h"
 #include "weir/execute.h"

@@ -11,6 +11,14 @@
  *
  *     add ──▶ open batches ── full, too many, flush ──▶ closed ── take
  *                    ▲ keys of unfinished batches ◀──────────────── finished
+ *
+ * The oldest is also closed when the open ones have WEIR_PACKER_OPEN_BYTES_MAX together, and when
+ * its first row lies WEIR_PACKER_AGE_ROWS_MAX rows back: a row of a rare shape would otherwise wait
+ * for the end of the input, and a job that is resumed begins at its first unfinished row.
+ *
+ * A draft that is refused has no key and goes with rows of any shape: into the oldest open batch.
+ *
+ * One thread at a time.
  */
 #ifndef WEIR_BULK_PACKER_H
 #define WEIR_BULK_PACKER_H
@@ -40,8 +48,14 @@ void weir_packer_flush(struct weir_packer *packer);
 /* The next closed batch, the taker's until weir_packer_batch_free(); NULL: none. */
 struct weir_batch *weir_packer_take(struct weir_packer *packer);
 
-/* No row of that batch is under way any more: its keys are forgotten. */
+/*
+ * No row of that batch is under way any more: its keys are forgotten, no batch that is closed from
+ * now on names it. A serial that is not known, or not closed yet, does nothing.
+ */
 void weir_packer_finished(struct weir_packer *packer, uint64_t serial);
+
+/* Keys that are remembered, of batches that are not finished. */
+size_t weir_packer_keys(const struct weir_packer *packer);
 
 /* Bytes of all batches that are open or were closed and not taken. */
 size_t weir_packer_bytes(const struct weir_packer *packer);

@@ -20,6 +20,7 @@ void weir_tracker_init(struct weir_tracker *tracker, uint32_t keys, int64_t buff
     weir_heap_init(&tracker->expiries, keys);
     tracker->expiry_us = weir_calloc(keys, sizeof(*tracker->expiry_us));
     tracker->reopening_us = weir_calloc(keys, sizeof(*tracker->reopening_us));
+    tracker->backoff_us = weir_calloc(keys, sizeof(*tracker->backoff_us));
     for (uint32_t key = 0; key < keys; key++) {
         tracker->expiry_us[key] = WEIR_NEVER;
         tracker->reopening_us[key] = WEIR_NEVER;
@@ -31,6 +32,7 @@ void weir_tracker_release(struct weir_tracker *tracker)
     weir_heap_release(&tracker->expiries);
     free(tracker->expiry_us);
     free(tracker->reopening_us);
+    free(tracker->backoff_us);
     *tracker = (struct weir_tracker){ 0 };
 }
 
@@ -48,13 +50,19 @@ static int64_t jitter_us(int64_t retry_after_us, double chance)
     return (int64_t)((double)span * chance);
 }
 
+static void add_backoff(struct weir_tracker *tracker, uint32_t key, int64_t span_us)
+{
+    tracker->backoff_us[key] += span_us;
+    tracker->total_backoff_us += span_us;
+}
+
 void weir_tracker_block(struct weir_tracker *tracker, uint32_t key, int64_t retry_after_us,
                         double chance, int64_t now_us)
 {
     int64_t old_expiry = tracker->expiry_us[key];
     int64_t expiry = weir_time_add(now_us, retry_after_us);
     if (expiry > old_expiry) {
-        tracker->total_backoff_us += expiry - (old_expiry > now_us ? old_expiry : now_us);
+        add_backoff(tracker, key, expiry - (old_expiry > now_us ? old_expiry : now_us));
         tracker->expiry_us[key] = expiry;
         weir_heap_set(&tracker->expiries, key, expiry);
     }
@@ -74,7 +82,7 @@ void weir_tracker_record(struct weir_tracker *tracker, uint32_t key, int64_t ret
 void weir_tracker_clear(struct weir_tracker *tracker, uint32_t key, int64_t now_us)
 {
     if (weir_tracker_is_throttled(tracker, key, now_us))
-        tracker->total_backoff_us -= tracker->expiry_us[key] - now_us;
+        add_backoff(tracker, key, now_us - tracker->expiry_us[key]);
     tracker->expiry_us[key] = WEIR_NEVER;
     tracker->reopening_us[key] = WEIR_NEVER;
     weir_heap_remove(&tracker->expiries, key);

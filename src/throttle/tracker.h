@@ -20,7 +20,8 @@ struct weir_tracker {
     int64_t *reopening_us;     /* last reopening of each key; WEIR_NEVER: none yet */
     int64_t buffer_us;
     uint64_t total_events;
-    int64_t total_backoff_us; /* what the blocks add up to, overlaps of one key counted once */
+    int64_t *backoff_us;      /* what the blocks of a key add up to, overlaps counted once … */
+    int64_t total_backoff_us; /* … and those of all */
 };
 
 void weir_tracker_init(struct weir_tracker *tracker, uint32_t keys, int64_t buffer_us);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The examples do what their comments say: examples.py WHOAMI POOL_THREADS WEIR_SIM"""
+"""The examples do what their comments say: examples.py WHOAMI POOL_THREADS BULK_UPSERT WEIR_SIM"""
 import os
 import sys
 
 from harness import run, run_tests, simulator, write_config
 
-WHOAMI, POOL_THREADS, SIM = map(os.path.abspath, sys.argv[1:4])
+WHOAMI, POOL_THREADS, BULK_UPSERT, SIM = map(os.path.abspath, sys.argv[1:5])
 
 
 def test_whoami_says_who_we_are_and_creates_an_account(folder):
@@ -25,6 +25,15 @@ def test_whoami_says_what_is_wrong(folder):
 def test_the_pool_alone_serves_threads_with_requests_of_their_own(folder):
     result = run([POOL_THREADS], cwd=folder)
     assert result.returncode == 0 and "80 of 80 requests executed" in result.stdout, result
+
+
+def test_a_bulk_job_from_memory_upserts_every_row_and_goes_on_where_it_stood(folder):
+    with simulator(SIM, "--users", "2", "--no-limits") as (_, config):
+        settings = write_config(folder, config)
+        first = run([BULK_UPSERT, settings, folder + "/job", "1000"])
+        again = run([BULK_UPSERT, settings, folder + "/job", "1500"])
+    assert first.returncode == 0 and first.stdout.startswith("read 1000 = done 1000 +"), first
+    assert again.returncode == 0 and again.stdout.startswith("read 1500 = done 1500 +"), again
 
 
 if __name__ == "__main__":

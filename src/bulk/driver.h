@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver: the executor's hands. It takes batches from the intake, sends what the executor wants
+ * sent over the links of a client, writes down in the journal what it wants recorded, and tells it
+ * what came of both.
+ *
+ *     intake ──batches──▶ ┌────────┐ ──▶ token ─▶ request ─▶ answer      (flight.c)
+ *                         │ driver │
+ *     journal ──durable─▶ └────────┘ ──▶ receipts                         (scribe.c)
+ *
+ * It lives on the client's loop thread. Others wake it, and look at it under its lock, which the
+ * loop thread holds while it works.
+ *
+ * How far rows may have been sent (the *reach*) is in the journal before they are: a later run then
+ * knows which of the unfinished rows nobody can have sent. The mark is set well ahead, so that
+ * nothing waits for it but the first batch.
+ */
+#ifndef WEIR_BULK_DRIVER_H
+#define WEIR_BULK_DRIVER_H
+
+#include "bulk/executor.h"
+#include "bulk/intake.h"
+#include "bulk/progress.h"
+#include "bulk/request.h"
+#include "client/client.h"
+#include "journal/journal.h"
+
+struct weir_driver;
+
+/* Borrowed as long as the driver lives, but for this struct. */
+struct weir_driver_options {
+    struct weir_client *client;
+    const struct weir_options *settings; /* the client's, or a copy with another parallelism */
+    const struct weir_plan *plan;
+    const struct weir_request_plan *requests;
+    struct weir_intake *intake;
+    struct weir_journal *journal;
+    const struct weir_journal_view
+        *view;           /* of what earlier runs have done; NULL: there were none */
+    uint64_t reach;      /* rows up to this one may be sent: it is durable */
+    int64_t deadline_us; /* WEIR_FOREVER: none */
+    void (*over)(void *ctx);
+    void *ctx;
+};
+
+/* The name of the journal's note in which the reach stands. */
+#define WEIR_REACH_NOTE "reach"
+
+/* Nothing happens before weir_driver_start(). Fails as weir_core_init() and the journal do. Any
+ * thread. */
+enum weir_status weir_driver_new(const struct weir_driver_options *options,
+                                 struct weir_driver **ret, struct weir_error *err);
+
+/* Begin to work. `over` is called once, on the loop thread, when nothing is left to do. */
+void weir_driver_start(struct weir_driver *driver);
+
+/*
+ * Only when it was never started, or after `over`, and when nobody is left who might wake it: the
+ * reader and the journal's thread have ended. Waits for the loop thread. NULL is fine.
+ */
+void weir_driver_free(struct weir_driver *driver);
+
+/* Something has happened elsewhere: the intake has something. Any thread. */
+void weir_driver_wake(struct weir_driver *driver);
+
+/* Send nothing more. Any thread. */
+void weir_driver_stop(struct weir_driver *driver, enum weir_end why);
+
+/* The journal's callbacks; `ctx` is the driver. Journal's thread. */
+void weir_driver_durable(void *ctx, uint64_t serial);
+void weir_driver_journal_failed(void *ctx, const struct weir_error *err);
+
+/* --- looking; any thread --------------------------------------------------------------------- */
+
+struct weir_driver_connection {
+    struct weir_connection_result result;
+    struct weir_adaptive_rate_stats rate;
+    uint32_t in_flight;
+    uint32_t cap;
+    int64_t reopening_us; /* throttled until then; past: not */
+    bool set_aside;
+    int64_t backoff_us; /* that throttles kept it closed, in all */
+};
+
+struct weir_driver_view {
+    struct weir_result result; /* its connections are not there: weir_driver_connection() */
+    uint64_t rejected;         /* decided, durable or not */
+    uint64_t rows_on_their_way;
+    uint64_t rows_left_behind; /* read, never offered, when it stopped */
+    uint64_t last_row;         /* that was offered */
+    double rows_per_second;
+    int64_t all_throttled_until_us; /* past: not all are */
+    struct weir_pool_stats pool;
+    uint64_t bytes_sent;       /* once it is over */
+    uint64_t reach;            /* that is durable */
+    struct weir_error trouble; /* what ended it, or was last in the way; status WEIR_OK: nothing */
+};
+
+void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);
+
+/* Seconds that the rest will take; negative: not known. */
+double weir_driver_eta_s(struct weir_driver *driver, const struct weir_progress_view *rest);
+void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
+                            struct weir_driver_connection *ret);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of the driver, for the files that are it; see driver.h.
+ *
+ *     driver.c    its life, its turns: what happened elsewhere, what to do, when to come again
+ *     flight.c    one load on its way: token, request, answer
+ *     scribe.c    receipts, blocks and the reach on their way into the journal
+ */
+#ifndef WEIR_BULK_DRIVER_PARTS_H
+#define WEIR_BULK_DRIVER_PARTS_H
+
+#include <pthread.h>
+
+#include "bulk/driver.h"
+#include "bulk/scribe.h"
+
+/* One load that is out. The executor may have forgotten it: then it only has to end. */
+struct weir_flight {
+    struct weir_driver *driver;
+    struct weir_load *load; /* NULL: cancelled */
+    struct weir_link *link;
+    struct weir_token_ask ask;
+    bool asking;
+    struct weir_load_request request; /* while `call` */
+    struct weir_call *call;
+    enum weir_load_mode mode;
+    uint32_t row_count;
+};
+
+struct weir_driver {
+    struct weir_driver_options options;
+    struct weir_loop *loop;
+
+    /* What others say; atomic. */
+    struct weir_task start;
+    struct weir_task wake;
+    struct weir_task farewell;
+    bool wake_posted;
+    unsigned orders; /* enum weir_end, as bits */
+    uint64_t durable_serial;
+
+    /* Under the lock; the loop thread holds it while it works. */
+    pthread_mutex_t lock;
+    struct weir_core core;
+    struct weir_executor executor;
+    struct weir_scribe scribe;
+    struct weir_progress progress;
+    struct weir_timer timer;
+    struct weir_batch *held;    /* taken from the intake, beyond the reach */
+    struct weir_batch *returns; /* over, but a cancelled request may still read them */
+    uint32_t flights;
+    uint32_t cancelled; /* of them */
+    uint64_t last_row;  /* that was offered */
+    uint64_t left_behind;
+    uint64_t bytes_before; /* that the links had sent when it began … */
+    uint64_t bytes_sent;   /* … and that they sent until it was over */
+    bool started;
+    bool intake_closed;
+    bool over;      /* the executor says so … */
+    bool over_told; /* … and nothing is on its way any more */
+    struct weir_error trouble;
+
+    /* Told by the journal's thread; under its own lock. */
+    pthread_mutex_t failure_lock;
+    bool failed;
+    struct weir_error failure;
+
+    /* The end, waited for by whoever frees it. */
+    pthread_cond_t released;
+    bool is_released;
+};
+
+/* --- driver.c --- */
+
+/* Do whatever can be done now. Under the lock, on the loop thread. */
+void weir_driver_turn(struct weir_driver *driver);
+
+/* Remember what is in the way, for people. */
+void weir_driver_note_trouble(struct weir_driver *driver, const struct weir_error *err);
+
+/* --- flight.c --- */
+
+void weir_flight_begin(struct weir_driver *driver, struct weir_load *load);
+void weir_flight_cancel(struct weir_driver *driver, struct weir_load *load);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that reads; see feed.h. */
+#include "bulk/feed.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "bulk/skipper.h"
+
+/* A record as it stands, and what it becomes when every byte of it has to be escaped. */
+#define RECORD_ARENA_BYTES WEIR_BATCH_BYTES_ENOUGH
+#define DRAFT_ARENA_BYTES  (8 * WEIR_BATCH_BYTES_ENOUGH)
+
+struct weir_feed {
+    struct weir_feed_options options;
+    struct weir_skipper skipper;
+    bool skipping;
+    struct weir_arena *record_arena;
+    struct weir_arena *draft_arena;
+    uint64_t added;
+    pthread_t thread;
+    bool thread_runs;
+
+    pthread_mutex_t lock;
+    struct weir_feed_position position;
+};
+
+static void note_position(struct weir_feed *feed, const struct weir_record *record)
+{
+    pthread_mutex_lock(&feed->lock);
+    feed->position.last_row = record->number;
+    feed->position.file = record->place.file;
+    feed->position.offset = record->place.end;
+    pthread_mutex_unlock(&feed->lock);
+}
+
+static void note_end(struct weir_feed *feed, bool complete, bool limited)
+{
+    pthread_mutex_lock(&feed->lock);
+    feed->position.complete = complete;
+    feed->position.limited = limited;
+    pthread_mutex_unlock(&feed->lock);
+}
+
+struct weir_feed_position weir_feed_position(struct weir_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    struct weir_feed_position position = feed->position;
+    pthread_mutex_unlock(&feed->lock);
+    return position;
+}
+
+/* A row that is larger than anything that can be sent. */
+static struct weir_draft too_big(const struct weir_record *record)
+{
+    return (struct weir_draft){
+        .number = record->number,
+        .file = record->place.file,
+        .offset = record->place.offset,
+        .end = record->place.end,
+        .raw = record->raw,
+        .refusal = weir_str_from("the row is too big to be sent"),
+    };
+}
+
+static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record *record)
+{
+    struct weir_draft draft;
+    weir_arena_reset(feed->draft_arena);
+    if (!weir_mapping_record(feed->options.mapping, record, feed->draft_arena, &draft))
+        draft = too_big(record);
+    feed->added++;
+    return weir_intake_add(feed->options.intake, &draft);
+}
+
+static void pass_on_blocks(struct weir_feed *feed)
+{
+    struct weir_block block;
+    while (weir_reader_take_block(feed->options.reader, &block))
+        weir_intake_add_block(feed->options.intake, &block);
+}
+
+static enum weir_status take_record(struct weir_feed *feed, const struct weir_record *record,
+                                    struct weir_error *err)
+{
+    bool finished = false;
+    enum weir_status status = WEIR_OK;
+    if (feed->skipping)
+        status = weir_skipper_ask(&feed->skipper, record->number, &finished, err);
+    if (!status && !finished)
+        status = pass_on(feed, record);
+    if (!status)
+        note_position(feed, record);
+    pass_on_blocks(feed);
+    return status;
+}
+
+static enum weir_status read_all(struct weir_feed *feed, struct weir_error *err)
+{
+    uint64_t rows_max = feed->options.rows_max ? feed->options.rows_max : UINT64_MAX;
+    enum weir_status status = WEIR_OK;
+    while (!status) {
+        struct weir_record record;
+        weir_arena_reset(feed->record_arena);
+        enum weir_step step =
+            weir_reader_next(feed->options.reader, feed->record_arena, &record, err);
+        if (step == WEIR_STEP_END) {
+            pass_on_blocks(feed);
+            note_end(feed, true, false);
+            return WEIR_OK;
+        }
+        if (step != WEIR_STEP_RECORD)
+            return err->status;
+        if (feed->added == rows_max) {
+            note_end(feed, false, true);
+            return WEIR_OK;
+        }
+        status = take_record(feed, &record, err);
+    }
+    return status;
+}
+
+static void *run(void *ctx)
+{
+    struct weir_feed *feed = ctx;
+    struct weir_error err = { 0 };
+    enum weir_status status = read_all(feed, &err);
+    if (!status)
+        status = weir_intake_flush(feed->options.intake);
+    weir_intake_end(feed->options.intake, status, &err);
+    return NULL;
+}
+
+/* Signals are for the threads of the program. */
+static enum weir_status start_thread(struct weir_feed *feed, struct weir_error *err)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&feed->thread, NULL, run, feed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code)
+        return weir_fail(err, WEIR_E_IO, "no thread could be started (error %d)", code);
+    feed->thread_runs = true;
+    return WEIR_OK;
+}
+
+enum weir_status weir_feed_new(const struct weir_feed_options *options, struct weir_feed **ret,
+                               struct weir_error *err)
+{
+    struct weir_feed *feed = weir_calloc(1, sizeof(*feed));
+    enum weir_status status = WEIR_OK;
+    feed->options = *options;
+    feed->record_arena = weir_arena_new(RECORD_ARENA_BYTES);
+    feed->draft_arena = weir_arena_new(DRAFT_ARENA_BYTES);
+    pthread_mutex_init(&feed->lock, NULL);
+    if (options->view) {
+        status = weir_skipper_init(&feed->skipper, options->view, err);
+        feed->skipping = status == WEIR_OK;
+    }
+    if (!status)
+        status = start_thread(feed, err);
+    if (status) {
+        weir_feed_free(feed);
+        return status;
+    }
+    *ret = feed;
+    return WEIR_OK;
+}
+
+void weir_feed_join(struct weir_feed *feed)
+{
+    if (!feed || !feed->thread_runs)
+        return;
+    pthread_join(feed->thread, NULL);
+    feed->thread_runs = false;
+}
+
+void weir_feed_free(struct weir_feed *feed)
+{
+    if (!feed)
+        return;
+    weir_feed_join(feed);
+    if (feed->skipping)
+        weir_skipper_release(&feed->skipper);
+    weir_arena_unref(feed->record_arena);
+    weir_arena_unref(feed->draft_arena);
+    pthread_mutex_destroy(&feed->lock);
+    free(feed);
+}

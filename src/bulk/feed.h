@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that reads: records of the files become drafts and go into the intake, but for those
+ * that an earlier run has finished. It ends with the input, at a number of rows, when the input
+ * cannot be read, or when the intake takes no more.
+ */
+#ifndef WEIR_BULK_FEED_H
+#define WEIR_BULK_FEED_H
+
+#include "bulk/intake.h"
+#include "journal/cursor.h"
+#include "records/mapping.h"
+#include "records/reader.h"
+
+struct weir_feed;
+
+/* Borrowed as long as the feed lives. */
+struct weir_feed_options {
+    struct weir_reader *reader;
+    const struct weir_mapping *mapping;
+    struct weir_intake *intake;
+    const struct weir_journal_view *view; /* of what is finished; NULL: nothing is */
+    uint64_t rows_max;                    /* that go into the intake; 0: all */
+};
+
+enum weir_status weir_feed_new(const struct weir_feed_options *options, struct weir_feed **ret,
+                               struct weir_error *err);
+
+/* Wait for its end, which must have been brought about; more than once is fine, so is NULL. */
+void weir_feed_join(struct weir_feed *feed);
+
+/* Joins it. NULL is fine. */
+void weir_feed_free(struct weir_feed *feed);
+
+/* So far. Any thread. */
+struct weir_feed_position {
+    uint64_t last_row; /* that was read */
+    uint32_t file;
+    uint64_t offset; /* in the file, behind that row */
+    bool complete;   /* the input has ended */
+    bool limited;    /* rows_max was reached before that */
+};
+struct weir_feed_position weir_feed_position(struct weir_feed *feed);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The run of a job; see job.h and job_parts.h.
+ *
+ *     caller's thread        reader's thread        loop thread        journal's thread
+ *     begin ───────────────▶ feed ────────────────▶ driver ──────────▶ journal
+ *     wait, or add           (rows from files)        │
+ *     finish ◀──────────────────────────────────── over
+ */
+#include "bulk/job.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "bulk/job_parts.h"
+#include "journal/export.h"
+
+/* --- callbacks -------------------------------------------------------------------------------- */
+
+static void on_durable(void *ctx, uint64_t serial)
+{
+    struct weir_job *job = ctx;
+    weir_driver_durable(job->driver, serial);
+}
+
+static void on_failed(void *ctx, const struct weir_error *err)
+{
+    struct weir_job *job = ctx;
+    weir_driver_journal_failed(job->driver, err);
+}
+
+/* Nothing is given to the journal before there is a driver. */
+struct weir_journal_watch weir_job_watch(struct weir_job *job)
+{
+    return (struct weir_journal_watch){ on_durable, on_failed, job };
+}
+
+static void on_ready(void *ctx)
+{
+    struct weir_job *job = ctx;
+    weir_driver_wake(job->driver);
+}
+
+static void on_over(void *ctx)
+{
+    struct weir_job *job = ctx;
+    if (job->stop_fds[1] >= 0) {
+        ssize_t written = write(job->stop_fds[1], "", 1);
+        (void)written; /* a pipe that was never written to has room */
+    }
+    pthread_mutex_lock(&job->lock);
+    job->over = true;
+    pthread_cond_broadcast(&job->ended);
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* --- begin ------------------------------------------------------------------------------------ */
+
+static enum weir_status make_journal(struct weir_job *job, struct weir_error *err)
+{
+    struct weir_job_input *inputs =
+        weir_calloc(job->path_count ? job->path_count : 1, sizeof(*inputs));
+    for (size_t i = 0; i < job->path_count; i++) {
+        const struct weir_file_identity *it = &weir_reader_identities(job->reader)[i];
+        inputs[i] = (struct weir_job_input){
+            .path = job->paths[i],
+            .on_disk = it->on_disk,
+            .size_bytes = it->bytes,
+            .hash_first = it->head,
+            .hash_last = it->tail,
+        };
+    }
+    char *options = weir_job_facts_print(job);
+    char *header = weir_job_header(job);
+    struct weir_job_facts facts = {
+        .job = job->options.name,
+        .operation = weir_operation_name(job->options.operation),
+        .table = job->options.table,
+        .url = job->settings.url,
+        .organisation = job->organisation,
+        .options = options,
+        .suffix = job->reader ? weir_reader_format(job->reader)->name : "jsonl",
+        .started_us = job->started_us,
+        .header = weir_str_from(header),
+        .inputs = inputs,
+        .input_count = job->path_count,
+    };
+    memcpy(facts.id_bytes, job->ids.job, sizeof(facts.id_bytes));
+    struct weir_journal_watch watch = weir_job_watch(job);
+    enum weir_status status =
+        weir_journal_new(job->options.directory, &facts, &watch, &job->hooks, &job->journal, err);
+    free(header);
+    free(options);
+    free(inputs);
+    return status;
+}
+
+static enum weir_status make_driver(struct weir_job *job, struct weir_error *err)
+{
+    struct weir_intake_options intake = {
+        .packer = { .table = &job->names,
+                    .rows_max = job->options.batch_size,
+                    .body_bytes_max = WEIR_BODY_BYTES_MAX },
+        .queue_bytes_max = job->options.memory_bytes_max - job->plan.memory_bytes_max,
+        .ready = on_ready,
+        .ctx = job,
+    };
+    job->intake = weir_intake_new(&intake);
+    struct weir_driver_options driver = {
+        .client = job->client,
+        .settings = &job->settings,
+        .plan = &job->plan,
+        .requests = &job->requests,
+        .intake = job->intake,
+        .journal = job->journal,
+        .view = job->resumed ? weir_journal_view(job->journal) : NULL,
+        .reach = job->plan.tainted_through,
+        .deadline_us =
+            job->options.deadline_us ? job->begun_us + job->options.deadline_us : WEIR_FOREVER,
+        .over = on_over,
+        .ctx = job,
+    };
+    return weir_driver_new(&driver, &job->driver, err);
+}
+
+static enum weir_status start_feed(struct weir_job *job, struct weir_error *err)
+{
+    struct weir_feed_options feed = {
+        .reader = job->reader,
+        .mapping = job->mapping,
+        .intake = job->intake,
+        .view = job->resumed ? weir_journal_view(job->journal) : NULL,
+        .rows_max = job->options.rows_max,
+    };
+    return weir_feed_new(&feed, &job->feed, err);
+}
+
+static enum weir_status start_taking(struct weir_job *job, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    job->scratch = weir_arena_new(8 * WEIR_BATCH_BYTES_ENOUGH);
+    job->block = weir_realloc(NULL, WEIR_INPUT_BLOCK_BYTES, 1);
+    if (job->resumed) {
+        status = weir_skipper_init(&job->skipper, weir_journal_view(job->journal), err);
+        job->skipping = status == WEIR_OK;
+    }
+    return status;
+}
+
+/* What ends the run when its beginning fails half way. */
+static void call_off(struct weir_job *job)
+{
+    struct weir_error none = { 0 };
+    job->input_over = true;
+    weir_intake_end(job->intake, WEIR_OK, &none);
+    weir_driver_stop(job->driver, WEIR_END_INTERNAL);
+}
+
+enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    job->begun_us = weir_clock_now_us();
+    if (!job->journal)
+        status = make_journal(job, err);
+    if (!status)
+        status = make_driver(job, err);
+    if (status)
+        return status;
+    weir_driver_start(job->driver);
+    status = job->reader ? start_feed(job, err) : start_taking(job, err);
+    if (status)
+        call_off(job);
+    return status;
+}
+
+/* --- rows that are handed in ------------------------------------------------------------------ */
+
+static const struct weir_block *block_before(const struct weir_job *job, uint64_t index)
+{
+    for (size_t i = 0; i < job->block_count; i++) {
+        if (job->blocks[i].index == index)
+            return &job->blocks[i];
+    }
+    return NULL;
+}
+
+/* A block is full, or the rows end for now: it is what it was, or new. More may come next time. */
+static enum weir_status end_block(struct weir_job *job, struct weir_error *err)
+{
+    uint64_t index = (job->bytes - job->block_filled) / WEIR_INPUT_BLOCK_BYTES;
+    struct weir_str bytes = weir_str(job->block, job->block_filled);
+    const struct weir_block *then = block_before(job, index);
+    struct weir_block now = weir_block_make(0, index, bytes, false);
+    enum weir_status status = WEIR_OK;
+    job->block_filled = 0;
+    if (then && then->bytes <= bytes.len)
+        status = weir_block_compare("rows", then, bytes, false, err);
+    if (!status && bytes.len && (!then || then->bytes < bytes.len))
+        weir_intake_add_block(job->intake, &now);
+    return status;
+}
+
+static enum weir_status hash_row(struct weir_job *job, struct weir_str row, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    while (!status && row.len) {
+        size_t room = WEIR_INPUT_BLOCK_BYTES - job->block_filled;
+        size_t part = row.len < room ? row.len : room;
+        memcpy(job->block + job->block_filled, row.ptr, part);
+        job->block_filled += part;
+        job->bytes += part;
+        row = weir_str(row.ptr + part, row.len - part);
+        if (job->block_filled == WEIR_INPUT_BLOCK_BYTES)
+            status = end_block(job, err);
+    }
+    return status;
+}
+
+/* The row and a line end, in memory of its own. */
+static bool copy_row(struct weir_job *job, const char *json, size_t bytes, struct weir_str *ret)
+{
+    weir_arena_reset(job->scratch);
+    char *raw = bytes < WEIR_RECORD_BYTES_MAX ? weir_arena_take(job->scratch, bytes + 1) : NULL;
+    if (!raw)
+        return false;
+    memcpy(raw, json, bytes);
+    raw[bytes] = '\n';
+    *ret = weir_str(raw, bytes + 1);
+    return true;
+}
+
+static enum weir_status draft_row(struct weir_job *job, struct weir_str raw, struct weir_draft *ret,
+                                  struct weir_error *err)
+{
+    *ret = (struct weir_draft){
+        .number = job->rows + 1,
+        .offset = job->bytes,
+        .end = job->bytes + raw.len,
+        .raw = raw,
+    };
+    if (!weir_mapping_object(job->mapping, weir_str(raw.ptr, raw.len - 1), job->scratch, ret))
+        return weir_fail(err, WEIR_E_TOO_BIG, "row %llu is too big to be sent",
+                         (unsigned long long)ret->number);
+    return WEIR_OK;
+}
+
+static enum weir_status pass_on(struct weir_job *job, struct weir_str raw, struct weir_error *err)
+{
+    struct weir_draft draft;
+    enum weir_status status = draft_row(job, raw, &draft, err);
+    if (status)
+        return status;
+    if (job->options.rows_max && job->rows_added == job->options.rows_max) {
+        pthread_mutex_lock(&job->lock);
+        job->limited = true;
+        pthread_mutex_unlock(&job->lock);
+        return weir_fail(err, WEIR_E_CANCELLED, "the job takes no more than %llu rows",
+                         (unsigned long long)job->options.rows_max);
+    }
+    status = weir_intake_add(job->intake, &draft);
+    if (status)
+        return weir_fail(err, status, "the job takes no more rows: it is ending");
+    job->rows_added++;
+    return WEIR_OK;
+}
+
+/* From now on it is one of the job's rows. */
+static enum weir_status count_row(struct weir_job *job, struct weir_str raw, struct weir_error *err)
+{
+    enum weir_status status = hash_row(job, raw, err);
+    pthread_mutex_lock(&job->lock);
+    job->rows++;
+    pthread_mutex_unlock(&job->lock);
+    if (status) /* not what the job had here: nothing more of it may be sent */
+        weir_driver_stop(job->driver, WEIR_END_INPUT);
+    return status;
+}
+
+static enum weir_status take_row(struct weir_job *job, struct weir_str raw, struct weir_error *err)
+{
+    bool finished = false;
+    enum weir_status status = WEIR_OK;
+    if (job->skipping)
+        status = weir_skipper_ask(&job->skipper, job->rows + 1, &finished, err);
+    if (!status && !finished)
+        status = pass_on(job, raw, err);
+    return status ? status : count_row(job, raw, err);
+}
+
+enum weir_status weir_job_add(struct weir_job *job, const char *json, size_t bytes,
+                              struct weir_error *err)
+{
+    struct weir_str raw;
+    if (job->reader || job->input_over || !job->scratch)
+        return weir_fail(err, WEIR_E_INVALID, "the job takes no rows by hand");
+    if (job->limited)
+        return weir_fail(err, WEIR_E_CANCELLED, "the job takes no more rows");
+    if (memchr(json, '\n', bytes))
+        return weir_fail(err, WEIR_E_INVALID, "a row must stand on one line");
+    if (!copy_row(job, json, bytes, &raw))
+        return weir_fail(err, WEIR_E_TOO_BIG, "a row of %zu bytes is too big; %zu can be", bytes,
+                         WEIR_RECORD_BYTES_MAX);
+    return take_row(job, raw, err);
+}
+
+static void end_rows(struct weir_job *job)
+{
+    struct weir_error err = { 0 };
+    if (job->reader || job->input_over || !job->intake)
+        return;
+    pthread_mutex_lock(&job->lock);
+    job->input_over = true;
+    pthread_mutex_unlock(&job->lock);
+    enum weir_status status = end_block(job, &err);
+    if (!status)
+        status = weir_intake_flush(job->intake);
+    weir_intake_end(job->intake, status == WEIR_E_CANCELLED ? WEIR_OK : status, &err);
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+bool weir_job_wait(struct weir_job *job, int64_t timeout_us)
+{
+    int64_t until_us = weir_time_add(weir_clock_now_us(), timeout_us);
+    int64_t left_us;
+    pthread_mutex_lock(&job->lock);
+    while (!job->over && (left_us = until_us - weir_clock_now_us()) > 0) {
+        struct timespec deadline;
+        weir_clock_deadline(left_us, &deadline);
+        pthread_cond_timedwait(&job->ended, &job->lock, &deadline);
+    }
+    bool over = job->over;
+    pthread_mutex_unlock(&job->lock);
+    return over;
+}
+
+void weir_job_stop(struct weir_job *job)
+{
+    weir_driver_stop(job->driver, WEIR_END_INTERRUPT);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void add_note(struct weir_job *job, const char *name, const char *text)
+{
+    struct weir_note note = { weir_str_from(name), weir_str_from(text) };
+    weir_journal_add_note(job->journal, &note, NULL, NULL); /* a failure is latched, and told */
+}
+
+/* What a later run has to know. */
+static void leave_notes(struct weir_job *job)
+{
+    struct weir_driver_view view;
+    struct weir_block block;
+    char text[64];
+    weir_driver_view(job->driver, &view);
+    if (job->reader && weir_reader_partial_block(job->reader, &block)) {
+        struct weir_input_block entry = { block.file, block.index, block.bytes, block.last,
+                                          block.hash };
+        weir_journal_add_block(job->journal, &entry, NULL, NULL);
+    }
+    uint64_t read = weir_job_last_row(job);
+    snprintf(text, sizeof(text), "%llu%s",
+             (unsigned long long)(read > job->read_before ? read : job->read_before),
+             weir_job_is_complete(job) ? " complete" : "");
+    add_note(job, WEIR_READ_NOTE, text);
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)weir_job_taint(job, &view));
+    add_note(job, WEIR_REACH_NOTE, text);
+}
+
+/* The threads of the run are gone when this returns. */
+static void end_run(struct weir_job *job)
+{
+    end_rows(job);
+    weir_job_wait(job, WEIR_FOREVER);
+    weir_feed_join(job->feed);
+    if (!job->feed)
+        return;
+    pthread_mutex_lock(&job->lock);
+    job->limited = weir_feed_position(job->feed).limited;
+    pthread_mutex_unlock(&job->lock);
+}
+
+enum weir_status weir_job_finish(struct weir_job *job, struct weir_job_result *ret,
+                                 struct weir_error *err)
+{
+    struct weir_error failure = { 0 };
+    end_run(job);
+    leave_notes(job);
+    enum weir_status journal = weir_journal_finish(job->journal, &failure);
+    weir_job_sum_up(job, ret);
+    if (journal)
+        ret->ends |= WEIR_END_JOURNAL;
+    enum weir_status status = weir_export_all(job->journal, journal ? NULL : &failure);
+    if (journal || status)
+        ret->exit_code = 7;
+    struct weir_error summary;
+    enum weir_status summed = weir_job_write_summary(job, ret, &summary);
+    if (summed && !status && !journal) {
+        failure = summary;
+        status = summed;
+        ret->exit_code = 7;
+    }
+    job->finished = true;
+    weir_job_explain(job, ret, &failure);
+    if (err && status && !journal)
+        *err = failure;
+    return journal ? WEIR_OK : status;
+}
+
+void weir_job_free(struct weir_job *job)
+{
+    if (!job)
+        return;
+    if (job->driver && !job->finished) {
+        weir_driver_stop(job->driver, WEIR_END_INTERRUPT);
+        end_run(job);
+    }
+    weir_feed_free(job->feed);
+    if (job->journal)
+        weir_journal_finish(job->journal, NULL);
+    weir_driver_free(job->driver);
+    weir_intake_free(job->intake);
+    if (job->skipping)
+        weir_skipper_release(&job->skipper);
+    weir_journal_free(job->journal);
+    weir_arena_unref(job->scratch);
+    free(job->block);
+    weir_job_release_preparations(job);
+}
+
+/* --- both at once ----------------------------------------------------------------------------- */
+
+static enum weir_status begin_or_free(struct weir_job *job, struct weir_job **ret,
+                                      struct weir_error *err)
+{
+    enum weir_status status = weir_job_begin(job, err);
+    if (status)
+        weir_job_free(job);
+    else
+        *ret = job;
+    return status;
+}
+
+enum weir_status weir_job_new(struct weir_client *client, const struct weir_job_options *options,
+                              struct weir_job **ret, struct weir_error *err)
+{
+    struct weir_job *job;
+    enum weir_status status = weir_job_prepare(client, options, NULL, NULL, &job, err);
+    return status ? status : begin_or_free(job, ret, err);
+}
+
+enum weir_status weir_job_resume(struct weir_client *client, const struct weir_job_options *options,
+                                 struct weir_job **ret, struct weir_error *err)
+{
+    struct weir_job *job;
+    enum weir_status status = weir_job_prepare_again(client, options, false, -1, NULL, &job, err);
+    if (status)
+        return status;
+    if (job->path_count) {
+        weir_job_free(job);
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the job reads files: it is resumed with the command, not by hand");
+    }
+    return begin_or_free(job, ret, err);
+}

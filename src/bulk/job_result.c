@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What has become of a job, over all its runs; see job_parts.h.
+ *
+ *     read = done + rejected + skipped + unknown + not_sent
+ *
+ * What is finished stands in the journal. The rest are rows that this run has given up, rows that
+ * it has read and not begun, and rows that an earlier run had read and this one did not get to: all
+ * of them are `unknown` if a request may have carried them, and `not_sent` if not.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "bulk/job_parts.h"
+#include "bulk/summary.h"
+#include "journal/export.h"
+
+uint64_t weir_job_last_row(struct weir_job *job)
+{
+    if (job->feed)
+        return weir_feed_position(job->feed).last_row;
+    pthread_mutex_lock(&job->lock);
+    uint64_t rows = job->rows;
+    pthread_mutex_unlock(&job->lock);
+    return rows;
+}
+
+bool weir_job_is_complete(struct weir_job *job)
+{
+    if (job->feed)
+        return weir_feed_position(job->feed).complete;
+    pthread_mutex_lock(&job->lock);
+    bool complete = job->input_over && !job->limited;
+    pthread_mutex_unlock(&job->lock);
+    return complete;
+}
+
+/* Every row that an earlier run may have sent was offered to this one, or is finished. */
+static bool has_passed(struct weir_job *job, const struct weir_driver_view *view)
+{
+    uint64_t tainted = job->plan.tainted_through;
+    if (tainted == 0)
+        return true;
+    return view->rows_left_behind == 0 &&
+           (weir_job_is_complete(job) || weir_job_last_row(job) >= tainted);
+}
+
+uint64_t weir_job_taint(struct weir_job *job, const struct weir_driver_view *view)
+{
+    bool known = view->result.fates[WEIR_FATE_UNKNOWN] == 0;
+    uint64_t before = has_passed(job, view) ? 0 : job->plan.tainted_through;
+    uint64_t now = known ? 0 : view->last_row;
+    return now > before ? now : before;
+}
+
+/* --- the balance ------------------------------------------------------------------------------ */
+
+struct balance {
+    uint64_t read;
+    struct weir_pass_totals totals;
+    uint64_t unknown;
+    uint64_t not_sent;
+    bool wrong;
+};
+
+static struct balance weigh(struct weir_job *job, const struct weir_driver_view *view)
+{
+    struct balance it = { 0 };
+    struct weir_totals totals;
+    uint64_t last = weir_job_last_row(job);
+    uint64_t tainted = job->plan.tainted_through;
+    it.wrong = weir_journal_totals(job->journal, &totals, NULL) != WEIR_OK;
+    if (it.wrong)
+        totals = (struct weir_totals){ 0 };
+    it.totals = totals.pass[0];
+    it.read = last > job->read_before ? last : job->read_before;
+    it.unknown = view->result.fates[WEIR_FATE_UNKNOWN];
+    it.not_sent = view->result.fates[WEIR_FATE_NOT_SENT];
+    uint64_t known = it.totals.done + it.totals.absent + it.totals.skipped + it.totals.rejected +
+                     it.unknown + it.not_sent;
+    uint64_t rest = known < it.read ? it.read - known : 0;
+    it.wrong |= known > it.read;
+    bool explained = rest <= view->rows_left_behind || last < job->read_before;
+    it.wrong |= !explained;
+    if (rest && (view->last_row < tainted || last < tainted))
+        it.unknown += rest;
+    else
+        it.not_sent += rest;
+    return it;
+}
+
+static int exit_code_of(const struct weir_job *job, const struct weir_driver_view *view,
+                        const struct balance *balance, bool complete)
+{
+    struct weir_result result = {
+        .read = balance->read,
+        .ends = view->result.ends,
+    };
+    result.fates[WEIR_FATE_DONE] = balance->totals.done;
+    result.fates[WEIR_FATE_ABSENT] = balance->totals.absent;
+    result.fates[WEIR_FATE_SKIPPED] = balance->totals.skipped;
+    result.fates[WEIR_FATE_REJECTED] = balance->totals.rejected;
+    result.fates[WEIR_FATE_UNKNOWN] = balance->unknown;
+    result.fates[WEIR_FATE_NOT_SENT] = balance->not_sent;
+    if (balance->wrong && !(view->result.ends & WEIR_END_JOURNAL))
+        result.ends |= WEIR_END_INTERNAL;
+    if (job->limited && !complete)
+        result.ends |= WEIR_END_LIMIT;
+    return weir_result_exit_code(&result);
+}
+
+void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
+{
+    struct weir_driver_view view;
+    weir_driver_view(job->driver, &view);
+    struct balance balance = weigh(job, &view);
+    int64_t now_us = weir_clock_now_us();
+    int64_t clear_us = view.result.clear_us - now_us;
+    *ret = (struct weir_job_result){
+        .read = balance.read,
+        .done = balance.totals.done + balance.totals.absent,
+        .absent = balance.totals.absent,
+        .rejected = balance.totals.rejected,
+        .skipped = balance.totals.skipped,
+        .unknown = balance.unknown,
+        .not_sent = balance.not_sent,
+        .ends = view.result.ends | (job->limited ? WEIR_END_LIMIT : 0u),
+        .exit_code = exit_code_of(job, &view, &balance, weir_job_is_complete(job)),
+        .elapsed_s = (double)(now_us - job->begun_us) / WEIR_US_PER_S,
+        .requests = view.result.requests,
+        .bytes_sent = view.bytes_sent,
+        .rows_again = view.result.rows_again,
+        .throttles = view.pool.total_throttle_events,
+        .throttle_wait_s = (double)view.pool.total_backoff_time_us / WEIR_US_PER_S,
+        .requests_unknown = view.result.requests_unknown,
+        .requests_unknown_for_s = clear_us > 0 ? (double)clear_us / WEIR_US_PER_S : 0,
+    };
+}
+
+/* --- summary.json ----------------------------------------------------------------------------- */
+
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* What getrusage() says is inherited from whoever started the program. */
+static uint64_t peak_rss_kib(void)
+{
+    unsigned long long kib = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "VmHWM: %llu", &kib) == 1)
+            break;
+    }
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+static struct weir_summary_connection *sum_up_connections(struct weir_job *job)
+{
+    size_t count = job->settings.connection_count;
+    struct weir_summary_connection *connections = weir_calloc(count, sizeof(*connections));
+    for (uint32_t i = 0; i < count; i++) {
+        struct weir_driver_connection it;
+        weir_driver_connection(job->driver, i, &it);
+        connections[i] = (struct weir_summary_connection){
+            .name = job->settings.connections[i].name,
+            .requests = it.result.requests,
+            .done_rows = it.result.rows_done,
+            .throttles = it.result.throttles,
+            .throttle_wait_s = (double)it.backoff_us / WEIR_US_PER_S,
+            .level = it.cap,
+            .bound_by = it.rate.bound_by,
+        };
+    }
+    return connections;
+}
+
+enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_job_result *result,
+                                        struct weir_error *err)
+{
+    struct rusage usage;
+    struct weir_buf text;
+    getrusage(RUSAGE_SELF, &usage);
+    struct weir_summary_connection *connections = sum_up_connections(job);
+    struct weir_summary summary = {
+        .job = job->options.name,
+        .operation = weir_operation_name(job->options.operation),
+        .table = job->options.table,
+        .read = result->read,
+        .done = result->done,
+        .rejected = result->rejected,
+        .skipped = result->skipped,
+        .unknown = result->unknown,
+        .not_sent = result->not_sent,
+        .elapsed_s = result->elapsed_s,
+        .cpu_user_s = seconds(usage.ru_utime),
+        .cpu_system_s = seconds(usage.ru_stime),
+        .peak_rss_kib = peak_rss_kib(),
+        .requests = result->requests,
+        .bytes_sent = result->bytes_sent,
+        .throttles = result->throttles,
+        .throttle_wait_s = result->throttle_wait_s,
+        .exit_code = result->exit_code,
+        .connections = connections,
+        .connection_count = job->settings.connection_count,
+    };
+    weir_buf_init(&text, WEIR_SUMMARY_BYTES_MAX);
+    weir_summary_write(&summary, &text);
+    enum weir_status status = weir_export_summary(job->journal, weir_str(text.ptr, text.len), err);
+    weir_buf_release(&text);
+    free(connections);
+    return status;
+}
+
+/* --- why -------------------------------------------------------------------------------------- */
+
+static const char *reason_of(const struct weir_job *job, unsigned ends)
+{
+    if (ends & WEIR_END_INTERNAL)
+        return "the service did not do as it must";
+    if (ends & WEIR_END_JOURNAL)
+        return "the journal cannot be written";
+    if (ends & WEIR_END_CREDENTIALS)
+        return "no connection is left that may do this";
+    if (ends & WEIR_END_UNREACHABLE)
+        return "the service cannot be reached";
+    if (ends & WEIR_END_INPUT)
+        return "the input cannot be read";
+    if (ends & WEIR_END_ERRORS)
+        return "too many rows were rejected";
+    if (ends & WEIR_END_LIMIT)
+        return job->limited ? "the limit of rows is reached"
+                            : "a deadline or the tolerance for throttles is reached";
+    return ends & WEIR_END_INTERRUPT ? "interrupted" : "";
+}
+
+void weir_job_explain(struct weir_job *job, const struct weir_job_result *result,
+                      const struct weir_error *failure)
+{
+    const unsigned worded = WEIR_END_INTERNAL | WEIR_END_JOURNAL | WEIR_END_CREDENTIALS |
+                            WEIR_END_UNREACHABLE | WEIR_END_INPUT;
+    struct weir_driver_view view;
+    weir_driver_view(job->driver, &view);
+    const struct weir_error *why = failure->status ? failure : &view.trouble;
+    const char *reason = reason_of(job, result->ends);
+    bool more = result->ends & worded && why->status && why->message[0];
+    if (failure->status && !reason[0])
+        snprintf(job->trouble, sizeof(job->trouble), "%s", failure->message);
+    else
+        snprintf(job->trouble, sizeof(job->trouble), "%s%s%s", reason, more ? ": " : "",
+                 more ? why->message : "");
+}
+
+const char *weir_job_trouble(const struct weir_job *job)
+{
+    return job->trouble;
+}
+
+/* --- progress --------------------------------------------------------------------------------- */
+
+/* Bytes of the input before the place that was read up to. */
+static uint64_t bytes_read(struct weir_job *job)
+{
+    if (!job->feed)
+        return 0;
+    struct weir_feed_position position = weir_feed_position(job->feed);
+    uint64_t bytes = position.offset;
+    for (uint32_t i = 0; i < position.file; i++)
+        bytes += weir_reader_identities(job->reader)[i].bytes;
+    return bytes;
+}
+
+void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret)
+{
+    struct weir_driver_view view;
+    int64_t now_us = weir_clock_now_us();
+    uint64_t read = weir_job_last_row(job);
+    weir_driver_view(job->driver, &view);
+    const uint64_t *fates = view.result.fates;
+    *ret = (struct weir_job_progress){
+        .read = read > job->read_before ? read : job->read_before,
+        .done =
+            job->before.done + job->before.absent + fates[WEIR_FATE_DONE] + fates[WEIR_FATE_ABSENT],
+        .rejected = job->before.rejected + fates[WEIR_FATE_REJECTED],
+        .skipped = job->before.skipped + fates[WEIR_FATE_SKIPPED],
+        .in_flight = view.rows_on_their_way,
+        .rows_per_second = view.rows_per_second,
+        .elapsed_s = (double)(now_us - job->begun_us) / WEIR_US_PER_S,
+        .read_share = -1,
+        .pool = view.pool,
+    };
+    int64_t throttled_us = view.all_throttled_until_us - now_us;
+    ret->throttled_for_s = throttled_us > 0 ? (double)throttled_us / WEIR_US_PER_S : 0;
+    struct weir_progress_view rest = {
+        .rows_total = weir_job_is_complete(job) ? ret->read : 0,
+        .rows_read = ret->read,
+        .rows_ended = ret->done + ret->rejected + ret->skipped,
+        .bytes_read = bytes_read(job),
+        .bytes_total = (uint64_t)job->bytes_total,
+        .throttled_for_us = throttled_us > 0 ? throttled_us : 0,
+    };
+    if (job->bytes_total > 0)
+        ret->read_share = (double)rest.bytes_read / (double)job->bytes_total;
+    ret->eta_s = weir_driver_eta_s(job->driver, &rest);
+    pthread_mutex_lock(&job->lock);
+    ret->over = job->over;
+    pthread_mutex_unlock(&job->lock);
+}
+
+void weir_job_rate_stats(struct weir_job *job, size_t connection,
+                         struct weir_adaptive_rate_stats *ret)
+{
+    struct weir_driver_connection it;
+    weir_driver_connection(job->driver, (uint32_t)connection, &it);
+    *ret = it.rate;
+}
+
+size_t weir_job_connection_count(const struct weir_job *job)
+{
+    return job->settings.connection_count;
+}
+
+void weir_job_connection(struct weir_job *job, size_t connection, struct weir_job_connection *ret)
+{
+    struct weir_driver_connection it;
+    weir_driver_connection(job->driver, (uint32_t)connection, &it);
+    int64_t closed_us = it.reopening_us == WEIR_NEVER ? 0 : it.reopening_us - weir_clock_now_us();
+    *ret = (struct weir_job_connection){
+        .name = job->settings.connections[connection].name,
+        .requests = it.result.requests,
+        .rows_done = it.result.rows_done,
+        .throttles = it.result.throttles,
+        .throttled_for_s = closed_us > 0 ? (double)closed_us / WEIR_US_PER_S : 0,
+        .set_aside = it.set_aside,
+        .in_flight = it.in_flight,
+        .level = it.cap,
+        .bound_by = it.rate.bound_by,
+    };
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packs drafts into batches; see packer.h.
+ *
+ * Vocabulary
+ *   serial   number of a batch, given when it is opened
+ *   last     of a key: the serial of the unfinished batch that its last row went into
+ *   kept     the keys of a closed batch, until it is finished
+ *
+ * Invariants
+ *   - a row goes into a batch whose serial is above its key's last, so no batch has a key twice,
+ *     and a batch names only smaller serials: there is no circle;
+ *   - open[] ascends by serial, and so by the number of the first row: the oldest names nobody who
+ *     is open, and closing it never has to close another one first;
+ *   - last[key] is the serial of an open batch or of one whose keys are kept.
+ *
+ *         key A   key B           row 1 of A goes into 1, row 2 of A into 2, after 1;
+ *     1   ■───────■               row 3 of B, of another shape, into 3, after 1.
+ *     2   ■───────┊               3 is full first: 1 is closed, then 3; 2 stays open.
+ *     3           ■
+ *
+ * A closed batch is one piece of memory of just its size. An arena would cost it a whole block, and
+ * a key that is in every row makes batches of one row; so rows gather in an arena as long as the
+ * batch is open, and are moved once, when it is closed.
+ */
+#include "bulk/packer.h"
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/table64.h"
+#include "protocol/bulk.h"
+
+struct open {
+    uint64_t serial;
+    uint64_t shape;
+    bool has_shape;           /* a row of it is to be sent */
+    size_t weight;            /* in a request, of those that are to be sent */
+    size_t bytes;             /* as in the batch that it will be */
+    struct weir_row *rows;    /* room for rows_max */
+    uint64_t *after;          /* likewise: one for each row that has a predecessor; repeats */
+    struct weir_arena *texts; /* what the rows point into; NULL: not open */
+    uint32_t row_count;
+    uint32_t after_count;
+};
+
+struct kept {
+    uint32_t count;
+    uint64_t keys[];
+};
+
+struct weir_packer {
+    struct weir_packer_options options;
+    uint64_t serial;                         /* of the batch that was opened last */
+    struct open slots[WEIR_PACKER_OPEN_MAX]; /* what open[] points to */
+    struct open *open[WEIR_PACKER_OPEN_MAX]; /* the open ones by age, then those that are free */
+    uint32_t open_count;
+    size_t open_bytes;
+    struct weir_table64 last; /* key → serial */
+    struct weir_table64 kept; /* serial → struct kept *; of batches that have keys */
+
+    struct weir_batch *first; /* closed, not taken */
+    struct weir_batch **end;
+    size_t closed_bytes;
+};
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+static void init_slot(struct open *slot, uint32_t rows_max)
+{
+    slot->rows = weir_calloc(rows_max, sizeof(*slot->rows));
+    slot->after = weir_calloc(rows_max, sizeof(*slot->after));
+}
+
+struct weir_packer *weir_packer_new(const struct weir_packer_options *options)
+{
+    struct weir_packer *packer = weir_calloc(1, sizeof(*packer));
+    packer->options = *options;
+    packer->end = &packer->first;
+    weir_table64_init(&packer->last);
+    weir_table64_init(&packer->kept);
+    for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
+        init_slot(&packer->slots[i], options->rows_max);
+        packer->open[i] = &packer->slots[i];
+    }
+    return packer;
+}
+
+static void free_kept(struct weir_table64 *kept)
+{
+    uint64_t serial, keys;
+    for (size_t at = 0; weir_table64_next(kept, &at, &serial, &keys);)
+        free((struct kept *)(uintptr_t)keys);
+    weir_table64_release(kept);
+}
+
+void weir_packer_free(struct weir_packer *packer)
+{
+    struct weir_batch *batch;
+    if (!packer)
+        return;
+    while ((batch = weir_packer_take(packer)))
+        weir_packer_batch_free(batch);
+    for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
+        free(packer->slots[i].rows);
+        free(packer->slots[i].after);
+        weir_arena_unref(packer->slots[i].texts);
+    }
+    free_kept(&packer->kept);
+    weir_table64_release(&packer->last);
+    free(packer);
+}
+
+/* --- a closed batch ----------------------------------------------------------------------------
+ */
+
+/* Move a text to *at, which goes behind it. */
+static void move_text(struct weir_str *text, char **at)
+{
+    if (text->len)
+        memcpy(*at, text->ptr, text->len);
+    text->ptr = *at;
+    *at += text->len;
+}
+
+static void move_texts(struct weir_row *row, char **at)
+{
+    move_text(&row->raw, at);
+    move_text(&row->target.id, at);
+    move_text(&row->target.key, at);
+    move_text(&row->target.members, at);
+    move_text(&row->target.partition, at);
+    move_text(&row->refusal, at);
+    move_text(&row->column, at);
+}
+
+static size_t text_bytes(const struct weir_row *row)
+{
+    return row->raw.len + row->target.id.len + row->target.key.len + row->target.members.len +
+           row->target.partition.len + row->refusal.len + row->column.len;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a;
+    uint64_t right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Those that are not finished, each once. All of them are closed. */
+static void tidy_after(const struct weir_packer *packer, struct open *open)
+{
+    uint32_t count = 0;
+    qsort(open->after, open->after_count, sizeof(*open->after), ascending);
+    for (uint32_t i = 0; i < open->after_count; i++) {
+        uint64_t serial = open->after[i];
+        bool repeated = count && open->after[count - 1] == serial;
+        if (!repeated && weir_table64_find(&packer->kept, serial, NULL))
+            open->after[count++] = serial;
+    }
+    open->after_count = count;
+}
+
+/* Batch, rows, serials and texts, in one piece. */
+static struct weir_batch *make_batch(const struct open *open)
+{
+    size_t rows_bytes = open->row_count * sizeof(struct weir_row);
+    size_t after_bytes = open->after_count * sizeof(uint64_t);
+    size_t bytes = sizeof(struct weir_batch) + rows_bytes + after_bytes;
+    for (uint32_t i = 0; i < open->row_count; i++)
+        bytes += text_bytes(&open->rows[i]);
+
+    struct weir_batch *batch = weir_realloc(NULL, bytes, 1);
+    struct weir_row *rows = (struct weir_row *)(batch + 1);
+    uint64_t *after = (uint64_t *)(rows + open->row_count);
+    char *at = (char *)(after + open->after_count);
+    memcpy(rows, open->rows, rows_bytes);
+    memcpy(after, open->after, after_bytes);
+    for (uint32_t i = 0; i < open->row_count; i++)
+        move_texts(&rows[i], &at);
+    *batch = (struct weir_batch){
+        .serial = open->serial,
+        .rows = rows,
+        .row_count = open->row_count,
+        .bytes = bytes + open->row_count * sizeof(struct weir_row_state),
+        .after = after,
+        .after_count = open->after_count,
+    };
+    return batch;
+}
+
+void weir_packer_batch_free(struct weir_batch *batch)
+{
+    free(batch);
+}
+
+/* --- closing -----------------------------------------------------------------------------------
+ */
+
+static void keep_keys(struct weir_packer *packer, const struct open *open)
+{
+    struct kept *kept = weir_calloc(1, sizeof(*kept) + open->row_count * sizeof(uint64_t));
+    for (uint32_t i = 0; i < open->row_count; i++) {
+        if (open->rows[i].key_hash)
+            kept->keys[kept->count++] = open->rows[i].key_hash;
+    }
+    if (kept->count)
+        weir_table64_set(&packer->kept, open->serial, (uint64_t)(uintptr_t)kept);
+    else
+        free(kept);
+}
+
+/* The place of an open batch; open_count: it is not open. */
+static uint32_t place_of(const struct weir_packer *packer, uint64_t serial)
+{
+    uint32_t at = 0;
+    while (at < packer->open_count && packer->open[at]->serial != serial)
+        at++;
+    return at;
+}
+
+/* Its slot goes behind those that are open. */
+static void delist(struct weir_packer *packer, struct open *open)
+{
+    uint32_t at = place_of(packer, open->serial);
+    packer->open_count--;
+    packer->open_bytes -= open->bytes;
+    memmove(&packer->open[at], &packer->open[at + 1],
+            (packer->open_count - at) * sizeof(packer->open[0]));
+    packer->open[packer->open_count] = open;
+}
+
+/* Those that it names first; as they are older, this ends. */
+static void close_batch(struct weir_packer *packer, struct open *open)
+{
+    for (uint32_t i = 0; i < open->after_count; i++) {
+        uint32_t at = place_of(packer, open->after[i]);
+        if (at < packer->open_count)
+            close_batch(packer, packer->open[at]);
+    }
+    tidy_after(packer, open);
+    delist(packer, open);
+    keep_keys(packer, open);
+    struct weir_batch *batch = make_batch(open);
+    packer->closed_bytes += batch->bytes;
+    *packer->end = batch;
+    packer->end = &batch->next;
+    weir_arena_unref(open->texts);
+    open->texts = NULL;
+}
+
+static void close_oldest(struct weir_packer *packer)
+{
+    close_batch(packer, packer->open[0]);
+}
+
+static void close_aged(struct weir_packer *packer, uint64_t number)
+{
+    while (packer->open_count &&
+           number - packer->open[0]->rows[0].number >= WEIR_PACKER_AGE_ROWS_MAX)
+        close_oldest(packer);
+}
+
+void weir_packer_flush(struct weir_packer *packer)
+{
+    while (packer->open_count)
+        close_oldest(packer);
+}
+
+/* --- finding a place ---------------------------------------------------------------------------
+ */
+
+static struct open *open_batch(struct weir_packer *packer)
+{
+    if (packer->open_count == WEIR_PACKER_OPEN_MAX)
+        close_oldest(packer);
+    struct open *open = packer->open[packer->open_count++];
+    *open = (struct open){
+        .serial = ++packer->serial,
+        .rows = open->rows,
+        .after = open->after,
+        /* No maximum of its own: with WEIR_PACKER_OPEN_BYTES_MAX it is closed. */
+        .texts = weir_arena_new(SIZE_MAX),
+    };
+    return open;
+}
+
+/* What a row adds to a request, as a target of a bulk message or as a part of a $batch: the address
+ * may have its name once more, percent-encoded. */
+static size_t weigh(const struct weir_packer *packer, const struct weir_target *target)
+{
+    const struct weir_table_names *table = packer->options.table;
+    return weir_bulk_target_bytes(table, target) + weir_target_address_bytes(table, target) +
+           WEIR_PACKER_PART_BYTES;
+}
+
+/* A row that is too heavy for any request gets one, too. */
+static bool has_room(const struct weir_packer *packer, const struct open *open, size_t weight)
+{
+    return !open->weight ||
+           WEIR_PACKER_FRAME_BYTES + open->weight + weight <= packer->options.body_bytes_max;
+}
+
+/* The first open batch behind `last` of that shape. One without room is full, and closed. */
+static struct open *find_place(struct weir_packer *packer, uint64_t shape, uint64_t last,
+                               size_t weight)
+{
+    uint32_t at = 0;
+    while (at < packer->open_count) {
+        struct open *open = packer->open[at];
+        if (open->serial <= last || (open->has_shape && open->shape != shape)) {
+            at++;
+        } else if (has_room(packer, open, weight)) {
+            return open;
+        } else {
+            close_batch(packer, open);
+            at = 0; /* older ones may have gone with it */
+        }
+    }
+    return NULL;
+}
+
+/* --- adding ------------------------------------------------------------------------------------
+ */
+
+static void append(struct weir_packer *packer, struct open *open, const struct weir_draft *draft)
+{
+    struct weir_row row = {
+        .number = draft->number,
+        .file = draft->file,
+        .offset = draft->offset,
+        .end = draft->end,
+        .raw = draft->raw,
+        .target = draft->target,
+        .key_hash = draft->refusal.len ? 0 : draft->key_hash,
+        .refusal = draft->refusal,
+        .column = draft->column,
+    };
+    size_t texts = text_bytes(&row);
+    char *at = weir_arena_take(open->texts, texts);
+    move_texts(&row, &at);
+    open->rows[open->row_count++] = row;
+    size_t bytes = sizeof(row) + sizeof(struct weir_row_state) + texts;
+    open->bytes += bytes;
+    packer->open_bytes += bytes;
+}
+
+static struct open *add_refused(struct weir_packer *packer, const struct weir_draft *draft)
+{
+    struct open *open = packer->open_count ? packer->open[0] : open_batch(packer);
+    append(packer, open, draft);
+    return open;
+}
+
+static struct open *add_row(struct weir_packer *packer, const struct weir_draft *draft)
+{
+    uint64_t last = 0;
+    size_t weight = weigh(packer, &draft->target);
+    weir_table64_find(&packer->last, draft->key_hash, &last);
+    struct open *open = find_place(packer, draft->shape, last, weight);
+    if (!open)
+        open = open_batch(packer);
+    append(packer, open, draft);
+    open->shape = draft->shape;
+    open->has_shape = true;
+    open->weight += weight;
+    if (last)
+        open->after[open->after_count++] = last;
+    if (draft->key_hash)
+        weir_table64_set(&packer->last, draft->key_hash, open->serial);
+    return open;
+}
+
+void weir_packer_add(struct weir_packer *packer, const struct weir_draft *draft)
+{
+    close_aged(packer, draft->number);
+    struct open *open = draft->refusal.len ? add_refused(packer, draft) : add_row(packer, draft);
+    if (open->row_count >= packer->options.rows_max)
+        close_batch(packer, open);
+    while (packer->open_bytes > WEIR_PACKER_OPEN_BYTES_MAX)
+        close_oldest(packer);
+}
+
+/* --- taking, and what is over ------------------------------------------------------------------
+ */
+
+struct weir_batch *weir_packer_take(struct weir_packer *packer)
+{
+    struct weir_batch *batch = packer->first;
+    if (!batch)
+        return NULL;
+    packer->first = batch->next;
+    if (!packer->first)
+        packer->end = &packer->first;
+    packer->closed_bytes -= batch->bytes;
+    batch->next = NULL;
+    return batch;
+}
+
+void weir_packer_finished(struct weir_packer *packer, uint64_t serial)
+{
+    uint64_t found;
+    if (!weir_table64_find(&packer->kept, serial, &found))
+        return;
+    struct kept *kept = (struct kept *)(uintptr_t)found;
+    for (uint32_t i = 0; i < kept->count; i++) {
+        uint64_t last;
+        if (weir_table64_find(&packer->last, kept->keys[i], &last) && last == serial)
+            weir_table64_remove(&packer->last, kept->keys[i]);
+    }
+    weir_table64_remove(&packer->kept, serial);
+    free(kept);
+}
+
+size_t weir_packer_keys(const struct weir_packer *packer)
+{
+    return packer->last.count;
+}
+
+size_t weir_packer_bytes(const struct weir_packer *packer)
+{
+    return packer->open_bytes + packer->closed_bytes;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scribe: what the executor wants recorded, on its way into the journal, in order.
+ *
+ *     receipts, blocks, reach ─▶ [ held while the journal's queue is full ] ─▶ journal
+ *                                                                               │
+ *     executor's serial, reach ◀──────────── the journal's serial is durable ◀──┘
+ *
+ * The journal numbers everything that it is given; the executor only its receipts. The scribe keeps
+ * which is which until it is durable.
+ *
+ * Loop thread.
+ */
+#ifndef WEIR_BULK_SCRIBE_H
+#define WEIR_BULK_SCRIBE_H
+
+#include "base/buf.h"
+#include "bulk/outbox.h"
+#include "bulk/superseded.h"
+#include "journal/journal.h"
+#include "records/identity.h"
+#include "weir/config.h"
+
+struct weir_scribe_item;
+
+struct weir_scribe {
+    struct weir_journal *journal;        /* borrowed */
+    const struct weir_options *settings; /* for the names of connections */
+    bool with_ids;                       /* rows are created: their ids are kept */
+    struct weir_superseded superseded;
+    struct weir_buf ids;            /* scratch */
+    struct weir_scribe_item *first; /* not given to the journal yet … */
+    struct weir_scribe_item *last;
+    struct weir_scribe_item *written; /* … given, not durable yet */
+    struct weir_scribe_item *written_last;
+    uint64_t reach_asked;
+    uint64_t reach; /* durable */
+};
+
+void weir_scribe_init(struct weir_scribe *scribe, struct weir_journal *journal,
+                      const struct weir_options *settings, bool with_ids, uint64_t reach);
+void weir_scribe_release(struct weir_scribe *scribe);
+
+/* What earlier runs have rejected: the keys of those rows may come again. */
+enum weir_status weir_scribe_recall(struct weir_scribe *scribe,
+                                    const struct weir_journal_view *view, struct weir_error *err);
+
+/* A batch is offered to the executor: rows of it may replace rejected ones. */
+void weir_scribe_see(struct weir_scribe *scribe, const struct weir_batch *batch);
+
+/* A batch is over. */
+void weir_scribe_forget(struct weir_scribe *scribe, const struct weir_batch *batch);
+
+void weir_scribe_add_receipt(struct weir_scribe *scribe, const struct weir_receipt *receipt);
+void weir_scribe_add_block(struct weir_scribe *scribe, const struct weir_block *block);
+
+/* Rows up to `row` are about to be sent: see to it that they may be. */
+void weir_scribe_want_reach(struct weir_scribe *scribe, uint64_t row);
+
+/*
+ * Give the journal what it takes now. Anything but WEIR_OK is its failure, which its thread has
+ * told or will tell too.
+ */
+enum weir_status weir_scribe_write(struct weir_scribe *scribe, struct weir_error *err);
+
+/* The journal has everything up to `journal_serial`. Returns the last receipt of that; 0: none. */
+uint64_t weir_scribe_durable(struct weir_scribe *scribe, uint64_t journal_serial);
+
+/* Nothing is waiting to be written or to become durable. */
+bool weir_scribe_is_idle(const struct weir_scribe *scribe);
+
+#endif

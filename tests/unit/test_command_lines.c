@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the command says: figures, lines of progress, words quoted for a shell, and which exit code
+ * stands. Linked with the files of apps/weir that make them.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "exit_code.h"
+#include "figures.h"
+#include "progress_plain.h"
+#include "resume_line.h"
+#include "support/suite.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+START_TEST(counts_are_read_in_groups_of_three)
+{
+    static const struct {
+        uint64_t count;
+        const char *text;
+    } cases[] = {
+        { 0, "0" },
+        { 999, "999" },
+        { 1000, "1,000" },
+        { 123456, "123,456" },
+        { 1234567, "1,234,567" },
+        { UINT64_MAX, "18,446,744,073,709,551,615" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        ck_assert_str_eq(figure_count(cases[i].count).text, cases[i].text);
+}
+END_TEST
+
+START_TEST(spans_and_rates_never_show_sixty_seconds_or_nonsense)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } spans[] = {
+        { -1, "0.0 s" },          { 0.04, "0.0 s" },        { 9.94, "9.9 s" },
+        { 9.96, "10 s" },         { 59.4, "59 s" },         { 59.6, "1 min 00 s" },
+        { 201, "3 min 21 s" },    { 3599.6, "1 h 00 min" }, { 7380, "2 h 03 min" },
+        { 86399, "23 h 59 min" }, { 273600, "3 d 4 h" },    { INFINITY, "36500 d 0 h" },
+    };
+    for (size_t i = 0; i < COUNT(spans); i++)
+        ck_assert_str_eq(figure_span(spans[i].seconds).text, spans[i].text);
+    ck_assert_str_eq(figure_span(NAN).text, "0.0 s");
+    ck_assert_str_eq(figure_rate(0.44).text, "0.4");
+    ck_assert_str_eq(figure_rate(99.94).text, "99.9");
+    ck_assert_str_eq(figure_rate(99.96).text, "100");
+    ck_assert_str_eq(figure_rate(1234.5).text, "1,235");
+    ck_assert_str_eq(figure_rate(-1).text, "0.0");
+    ck_assert_str_eq(figure_rate(NAN).text, "0.0");
+    ck_assert_uint_eq(strlen(figure_clock(DBL_MAX).text), 8);
+}
+END_TEST
+
+START_TEST(a_line_of_progress_says_who_is_throttled_and_who_is_set_aside)
+{
+    struct progress_plain it = {
+        .job = { .done = 12300,
+                 .rejected = 10,
+                 .rows_per_second = 1234,
+                 .elapsed_s = 65,
+                 .eta_s = 201,
+                 .read_share = 0.5 },
+        .throttled = 2,
+        .first_throttled = { .name = "app2", .throttled_for_s = 25 },
+        .set_aside = 1,
+        .first_set_aside = { .name = "ap\033p4" },
+    };
+    char line[PROGRESS_PLAIN_COLUMNS + 1];
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:01:05  12,300 done, 10 rejected, 1,234 rows/s, 3 min 21 s left; "
+                           "app2 +1 throttled for 25 s; ap?p4 set aside");
+    it.job.throttled_for_s = 40;
+    it.job.eta_s = -1;
+    it.set_aside = 0;
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:01:05  12,300 done, 10 rejected, 1,234 rows/s, 50 % read; "
+                           "all throttled for 40 s");
+}
+END_TEST
+
+/* Any of the values that a double may have, the odd ones often. */
+static double any_number(struct weir_rng *rng)
+{
+    static const double odd[] = { 0, -1, 0.5, 1, 59.99, 1e9, 1e300, INFINITY, -INFINITY, NAN };
+    uint64_t pick = weir_rng_below(rng, 2 * COUNT(odd));
+    return pick < COUNT(odd) ? odd[pick] : weir_rng_unit(rng) * 1e7;
+}
+
+static uint64_t any_count(struct weir_rng *rng)
+{
+    return weir_rng_u64(rng) >> weir_rng_below(rng, 64);
+}
+
+START_TEST(whatever_the_job_says_a_line_fits_120_columns_and_is_one_line)
+{
+    struct weir_rng rng;
+    char name[WEIR_CONNECTION_NAME_MAX + 1];
+    weir_rng_init(&rng, 7, 0);
+    size_t longest = 0;
+    for (int i = 0; i < 20000; i++) {
+        size_t len = weir_rng_below(&rng, sizeof(name));
+        for (size_t at = 0; at < len; at++)
+            name[at] = (char)(1 + weir_rng_below(&rng, 255));
+        for (size_t at = 0; at < len; at++) /* "nan" and "inf" must not come from here */
+            name[at] = name[at] == 'n' ? 'x' : name[at];
+        name[len] = '\0';
+        struct progress_plain it = {
+            .job = { .done = any_count(&rng),
+                     .rejected = any_count(&rng),
+                     .skipped = any_count(&rng),
+                     .rows_per_second = any_number(&rng),
+                     .elapsed_s = any_number(&rng),
+                     .eta_s = any_number(&rng),
+                     .read_share = any_number(&rng),
+                     .throttled_for_s = any_number(&rng) },
+            .throttled = (uint32_t)any_count(&rng),
+            .first_throttled = { .name = name, .throttled_for_s = any_number(&rng) },
+            .set_aside = (uint32_t)any_count(&rng),
+            .first_set_aside = { .name = name },
+        };
+        char line[PROGRESS_PLAIN_COLUMNS + 1];
+        progress_plain_line(&it, line);
+        must(strlen(line) <= PROGRESS_PLAIN_COLUMNS);
+        for (const char *at = line; *at; at++)
+            must((unsigned char)*at >= ' ' && *at != 0x7f);
+        must(!strstr(line, "nan") && !strstr(line, "inf"));
+        longest = strlen(line) > longest ? strlen(line) : longest;
+    }
+    ck_assert_uint_gt(longest, PROGRESS_PLAIN_COLUMNS - 4);
+}
+END_TEST
+
+#define WORDS 300
+
+/* A shell is the judge: it prints what it made of the words, a line each. */
+START_TEST(a_quoted_word_is_the_same_word_to_a_shell)
+{
+    static const char odd[] = "'\"\\ $`!*?[]{}()<>|&;#~=%^a-\t";
+    struct weir_rng rng;
+    struct weir_buf script, expected;
+    weir_rng_init(&rng, 3, 0);
+    weir_buf_init(&script, 1024 * 1024);
+    weir_buf_init(&expected, 1024 * 1024);
+    weir_buf_add_text(&script, "printf '%s\\n'");
+    for (int i = 0; i < WORDS; i++) {
+        char word[24] = "";
+        size_t len = weir_rng_below(&rng, sizeof(word));
+        for (size_t at = 0; at < len; at++)
+            word[at] = odd[weir_rng_below(&rng, sizeof(odd) - 1)];
+        weir_buf_add_char(&script, ' ');
+        resume_line_quote(&script, word);
+        weir_buf_printf(&expected, "%s\n", word);
+    }
+    FILE *shell = popen(weir_buf_text(&script), "r");
+    char *said = weir_calloc(1, expected.len + 2);
+    ck_assert_uint_eq(fread(said, 1, expected.len + 1, shell), expected.len);
+    ck_assert_int_eq(pclose(shell), 0);
+    ck_assert_str_eq(said, weir_buf_text(&expected));
+    free(said);
+    weir_buf_release(&script);
+    weir_buf_release(&expected);
+}
+END_TEST
+
+START_TEST(a_word_that_needs_no_quotes_has_none)
+{
+    struct weir_buf line;
+    weir_buf_init(&line, 1000);
+    resume_line_quote(&line, "/home/me/.local/state/20261116-054512-account-create-7f3a");
+    ck_assert_str_eq(weir_buf_text(&line),
+                     "/home/me/.local/state/20261116-054512-account-create-7f3a");
+    weir_buf_release(&line);
+}
+END_TEST
+
+START_TEST(of_two_exit_codes_the_graver_one_stands)
+{
+    static const int order[] = { 70, 7, 4, 10, 8, 3, 6, 5, 2, 1, 0 };
+    for (size_t a = 0; a < COUNT(order); a++) {
+        for (size_t b = 0; b < COUNT(order); b++)
+            ck_assert_int_eq(exit_code_worse(order[a], order[b]), order[a < b ? a : b]);
+    }
+}
+END_TEST
+
+START_TEST(every_status_has_its_exit_code)
+{
+    static const int codes[WEIR_STATUS_COUNT] = {
+        [WEIR_OK] = 0,
+        [WEIR_E_INVALID] = 2,
+        [WEIR_E_NOT_FOUND] = 2,
+        [WEIR_E_TOO_BIG] = 2,
+        [WEIR_E_IO] = 7,
+        [WEIR_E_POOL_EXHAUSTED] = 6,
+        [WEIR_E_SERVICE_PROTECTION] = 6,
+        [WEIR_E_NO_CONNECTION] = 4,
+        [WEIR_E_CANCELLED] = 5,
+        [WEIR_E_SHUTDOWN] = 70,
+        [WEIR_E_STALE_LEASE] = 70,
+        [WEIR_E_WOULD_WAIT] = 70,
+        [WEIR_E_UNAVAILABLE] = 10,
+        [WEIR_E_REFUSED] = 2,
+        [WEIR_E_CREDENTIALS] = 4,
+    };
+    for (int status = 0; status < WEIR_STATUS_COUNT; status++) {
+        struct weir_error err = { .status = (enum weir_status)status, .http_status = 404 };
+        ck_assert_int_eq(exit_code_of(&err), codes[status]);
+    }
+    for (int http_status = 401; http_status <= 403; http_status += 2) {
+        struct weir_error err = { .status = WEIR_E_REFUSED, .http_status = http_status };
+        ck_assert_int_eq(exit_code_of(&err), 4);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("command_lines");
+    suite_add(&s, counts_are_read_in_groups_of_three);
+    suite_add(&s, spans_and_rates_never_show_sixty_seconds_or_nonsense);
+    suite_add(&s, a_line_of_progress_says_who_is_throttled_and_who_is_set_aside);
+    suite_add(&s, whatever_the_job_says_a_line_fits_120_columns_and_is_one_line);
+    suite_add(&s, a_quoted_word_is_the_same_word_to_a_shell);
+    suite_add(&s, a_word_that_needs_no_quotes_has_none);
+    suite_add(&s, of_two_exit_codes_the_graver_one_stands);
+    suite_add(&s, every_status_has_its_exit_code);
+    return suite_run(&s);
+}

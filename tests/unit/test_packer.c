@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packing drafts, against a model that looks at the whole history.
+ *
+ * A campaign adds random drafts, takes what is closed after each, and reports batches as finished
+ * in any order in which those that they name come first. Where each row went and when each batch
+ * was closed and finished is noted by the step (the number of the row that was being added); what
+ * has to hold is checked afterwards, row by row and batch by batch.
+ */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "bulk/packer.h"
+#include "protocol/batch.h"
+#include "protocol/bulk.h"
+#include "support/suite.h"
+
+#define ROWS  1200
+#define TEXT  1024
+#define NEVER UINT64_MAX
+
+static const struct weir_table_names table = { { "new_sensor", 10 },
+                                               { "new_sensors", 11 },
+                                               { "new_sensorid", 12 } };
+
+/* --- drafts -------------------------------------------------------------------------------------
+ */
+
+struct mix {
+    uint64_t seed;
+    uint32_t rows_max;
+    size_t body_bytes_max;
+    uint64_t keys;   /* how many; 0: rows have none */
+    uint64_t shapes; /* likewise, at least 1 */
+    uint64_t refused_percent;
+    uint64_t members_max; /* bytes */
+};
+
+/* The texts of a draft, in `memory`. */
+struct making {
+    struct weir_rng rng;
+    char *at;
+};
+
+static struct weir_str printed(struct making *making, const char *before, uint64_t number,
+                               const char *behind)
+{
+    struct weir_str text = { making->at, 0 };
+    text.len = (size_t)snprintf(making->at, TEXT, "%s%012llx%s", before, (unsigned long long)number,
+                                behind);
+    making->at += text.len;
+    return text;
+}
+
+static struct weir_str filled(struct making *making, const char *letters, uint64_t max)
+{
+    struct weir_str text = { making->at, weir_rng_below(&making->rng, max + 1) };
+    for (size_t i = 0; i < text.len; i++)
+        *making->at++ = letters[weir_rng_below(&making->rng, strlen(letters))];
+    return text;
+}
+
+/* Named by its id, by its id and a partition, or by a key. */
+static void name_row(struct making *making, uint64_t number, struct weir_target *target)
+{
+    uint64_t way = weir_rng_below(&making->rng, 3);
+    if (way < 2)
+        target->id = printed(making, "00000000-0000-8000-8000-", number, "");
+    else
+        target->key = printed(making, "new_code='", number, "'");
+    if (way == 1)
+        target->partition = filled(making, "a\"' \xc3", 20);
+}
+
+/* The draft of a row, always the same one. */
+static struct weir_draft draft_of(const struct mix *mix, uint64_t number, char *memory)
+{
+    struct making making = { .at = memory };
+    struct weir_draft draft = { .number = number, .file = (uint32_t)number % 3 };
+    weir_rng_init(&making.rng, mix->seed, number);
+    draft.offset = number * 100;
+    draft.end = number * 100 + 99;
+    draft.raw = printed(&making, "row ", number, "\n");
+    draft.shape = weir_rng_below(&making.rng, mix->shapes);
+    if (mix->keys)
+        draft.key_hash = weir_rng_below(&making.rng, mix->keys + 1) * 0x10001;
+    name_row(&making, number, &draft.target);
+    draft.target.members = filled(&making, "\"ab:1,", mix->members_max);
+    if (weir_rng_below(&making.rng, 100) < mix->refused_percent) {
+        draft.refusal = printed(&making, "row ", number, " is not well");
+        draft.column = filled(&making, "c", 5);
+    }
+    return draft;
+}
+
+static uint64_t key_of(const struct weir_draft *draft)
+{
+    return draft->refusal.len ? 0 : draft->key_hash;
+}
+
+/* --- what happened ------------------------------------------------------------------------------
+ */
+
+struct packed {
+    struct weir_batch *batch;
+    uint64_t taken; /* as the how manieth */
+    uint64_t closed_at;
+    uint64_t finished_at;
+};
+
+struct history {
+    struct mix mix;
+    struct weir_rng rng;
+    struct weir_packer *packer;
+    struct packed batches[2 * ROWS + 1]; /* by serial */
+    uint64_t batch_count;
+    uint64_t unfinished_rows; /* of batches that were taken, and what was not taken yet */
+    uint64_t home[ROWS + 1];  /* serial, by the number of the row … */
+    uint64_t keys[ROWS + 1];  /* … and its key */
+};
+
+static void take_all(struct history *history, uint64_t step)
+{
+    struct weir_batch *batch;
+    while ((batch = weir_packer_take(history->packer))) {
+        must(batch->serial >= 1 && batch->serial <= 2 * ROWS);
+        must(!history->batches[batch->serial].batch);
+        history->batches[batch->serial] =
+            (struct packed){ batch, ++history->batch_count, step, NEVER };
+        for (uint32_t i = 0; i < batch->row_count; i++) {
+            must(batch->rows[i].number <= step && !history->home[batch->rows[i].number]);
+            history->home[batch->rows[i].number] = batch->serial;
+        }
+    }
+}
+
+/* Its turn has come: it was taken, and those that it names are over. */
+static bool may_finish(const struct history *history, uint64_t serial)
+{
+    const struct packed *it = &history->batches[serial];
+    if (!it->batch || it->finished_at != NEVER)
+        return false;
+    for (uint32_t i = 0; i < it->batch->after_count; i++) {
+        if (history->batches[it->batch->after[i]].finished_at == NEVER)
+            return false;
+    }
+    return true;
+}
+
+static void finish_some(struct history *history, uint64_t step, uint64_t tries)
+{
+    for (uint64_t i = 0; i < tries; i++) {
+        uint64_t serial = 1 + weir_rng_below(&history->rng, history->batch_count + 8);
+        if (!may_finish(history, serial))
+            continue;
+        history->batches[serial].finished_at = step;
+        history->unfinished_rows -= history->batches[serial].batch->row_count;
+        weir_packer_finished(history->packer, serial);
+    }
+}
+
+static void finish_all(struct history *history)
+{
+    for (uint64_t serial = 1; serial <= 2 * ROWS; serial++) {
+        if (may_finish(history, serial)) {
+            history->batches[serial].finished_at = ROWS + 1;
+            weir_packer_finished(history->packer, serial);
+        }
+    }
+}
+
+static void run(struct history *history)
+{
+    static char memory[8 * TEXT];
+    for (uint64_t number = 1; number <= ROWS; number++) {
+        struct weir_draft draft = draft_of(&history->mix, number, memory);
+        history->keys[number] = key_of(&draft);
+        finish_some(history, number, weir_rng_below(&history->rng, 4));
+        weir_packer_add(history->packer, &draft);
+        memset(memory, '!', sizeof(memory)); /* it was copied */
+        history->unfinished_rows++;
+        take_all(history, number);
+        must(weir_packer_keys(history->packer) <= history->unfinished_rows);
+    }
+    must(weir_packer_bytes(history->packer) <= WEIR_PACKER_OPEN_BYTES_MAX);
+    weir_packer_flush(history->packer);
+    take_all(history, ROWS);
+    must(weir_packer_bytes(history->packer) == 0);
+}
+
+static struct history *history_of(uint64_t seed)
+{
+    static const uint64_t keys[] = { 0, 1, 4, 40, 400 };
+    struct history *history = weir_calloc(1, sizeof(*history));
+    struct weir_rng *rng = &history->rng;
+    weir_rng_init(rng, seed, 99);
+    history->mix = (struct mix){
+        .seed = seed,
+        .rows_max = (uint32_t)(1 + weir_rng_below(rng, 30)),
+        .body_bytes_max = 1500 + weir_rng_below(rng, 30000),
+        .keys = keys[weir_rng_below(rng, 5)],
+        .shapes = 1 + (weir_rng_below(rng, 2) ? weir_rng_below(rng, 12) : 0),
+        .refused_percent = weir_rng_below(rng, 3) ? 0 : 20,
+        .members_max = weir_rng_below(rng, 2) ? 20 : 700,
+    };
+    struct weir_packer_options options = { &table, history->mix.rows_max,
+                                           history->mix.body_bytes_max };
+    history->packer = weir_packer_new(&options);
+    return history;
+}
+
+static void free_history(struct history *history)
+{
+    for (uint64_t serial = 1; serial <= 2 * ROWS; serial++)
+        weir_packer_batch_free(history->batches[serial].batch);
+    weir_packer_free(history->packer);
+    free(history);
+}
+
+/* --- what has to hold: rows ---------------------------------------------------------------------
+ */
+
+static void expect_copied(const struct weir_row *row, const struct weir_draft *draft)
+{
+    must(row->number == draft->number && row->file == draft->file);
+    must(row->offset == draft->offset && row->end == draft->end);
+    must(row->key_hash == key_of(draft));
+    must(weir_str_equal(row->raw, draft->raw));
+    must(weir_str_equal(row->target.id, draft->target.id));
+    must(weir_str_equal(row->target.key, draft->target.key));
+    must(weir_str_equal(row->target.members, draft->target.members));
+    must(weir_str_equal(row->target.partition, draft->target.partition));
+    must(weir_str_equal(row->refusal, draft->refusal));
+    must(weir_str_equal(row->column, draft->column));
+}
+
+/* Every draft is in one batch, as it was: take_all() has seen to it that it is in one only. */
+static void check_rows(const struct history *history)
+{
+    static char memory[8 * TEXT];
+    for (uint64_t number = 1; number <= ROWS; number++) {
+        const struct weir_draft draft = draft_of(&history->mix, number, memory);
+        must(history->home[number]);
+        const struct weir_batch *batch = history->batches[history->home[number]].batch;
+        uint32_t at = 0;
+        while (batch->rows[at].number != number)
+            at++;
+        expect_copied(&batch->rows[at], &draft);
+    }
+}
+
+/* The last row before `number` with the same key; 0: there is none. */
+static uint64_t previous(const struct history *history, uint64_t number, uint64_t key)
+{
+    while (--number && history->keys[number] != key)
+        continue;
+    return number;
+}
+
+static bool names(const struct weir_batch *batch, uint64_t serial)
+{
+    for (uint32_t i = 0; i < batch->after_count; i++) {
+        if (batch->after[i] == serial)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a row had to wait for the one before it, and if so, that it does. */
+static bool check_order(const struct history *history, const struct packed *it,
+                        const struct weir_row *row, uint64_t *ret_predecessor)
+{
+    uint64_t before = row->key_hash ? previous(history, row->number, row->key_hash) : 0;
+    const struct packed *earlier = &history->batches[history->home[before]];
+    if (!before || earlier->finished_at <= row->number)
+        return false;
+    must(earlier->batch->serial < it->batch->serial && earlier->taken < it->taken);
+    if (earlier->finished_at <= it->closed_at)
+        return false;
+    must(names(it->batch, earlier->batch->serial));
+    *ret_predecessor = earlier->batch->serial;
+    return true;
+}
+
+/* --- what has to hold: batches ------------------------------------------------------------------
+ */
+
+static void check_shape(const struct history *history, const struct weir_batch *batch)
+{
+    static char memory[8 * TEXT];
+    uint64_t shape = NEVER;
+    must(batch->row_count >= 1 && batch->row_count <= history->mix.rows_max);
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        const struct weir_row *row = &batch->rows[i];
+        must(i == 0 || row->number > batch->rows[i - 1].number);
+        for (uint32_t j = 0; j < i; j++)
+            must(!row->key_hash || row->key_hash != batch->rows[j].key_hash);
+        if (row->refusal.len)
+            continue;
+        struct weir_draft draft = draft_of(&history->mix, row->number, memory);
+        must(shape == NEVER || shape == draft.shape);
+        shape = draft.shape;
+    }
+}
+
+/* Those that it names: ascending, closed before it, not over by then, each for a row's sake. */
+static void check_after(const struct history *history, const struct packed *it)
+{
+    bool justified[ROWS] = { false };
+    const struct weir_batch *batch = it->batch;
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        uint64_t serial;
+        if (!check_order(history, it, &batch->rows[i], &serial))
+            continue;
+        for (uint32_t j = 0; j < batch->after_count; j++)
+            justified[j] |= batch->after[j] == serial;
+    }
+    for (uint32_t i = 0; i < batch->after_count; i++) {
+        const struct packed *other = &history->batches[batch->after[i]];
+        must(justified[i]);
+        must(batch->after[i] < batch->serial);
+        must(i == 0 || batch->after[i] > batch->after[i - 1]);
+        must(other->taken < it->taken && other->finished_at > it->closed_at);
+    }
+}
+
+static void check_bytes(const struct weir_batch *batch)
+{
+    size_t bytes = sizeof(*batch) + batch->after_count * sizeof(uint64_t);
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        const struct weir_row *row = &batch->rows[i];
+        bytes += sizeof(*row) + sizeof(struct weir_row_state) + row->raw.len + row->target.id.len +
+                 row->target.key.len + row->target.members.len + row->target.partition.len +
+                 row->refusal.len + row->column.len;
+    }
+    must(batch->bytes == bytes);
+}
+
+static void check_batches(const struct history *history)
+{
+    for (uint64_t serial = 1; serial <= 2 * ROWS; serial++) {
+        const struct packed *it = &history->batches[serial];
+        if (!it->batch)
+            continue;
+        must(serial <= history->batch_count); /* serials have no gaps */
+        check_shape(history, it->batch);
+        check_after(history, it);
+        check_bytes(it->batch);
+    }
+}
+
+START_TEST(every_row_is_in_one_batch_and_rows_of_a_key_keep_their_order)
+{
+    struct history *history = history_of((uint64_t)_i);
+    run(history);
+    check_rows(history);
+    check_batches(history);
+    finish_all(history);
+    must(weir_packer_keys(history->packer) == 0);
+    free_history(history);
+}
+END_TEST
+
+/* --- what has to hold: places -------------------------------------------------------------------
+ */
+
+/* Open batches as they were, replayed from where the rows went. */
+struct replay {
+    const struct history *history;
+    uint32_t rows[2 * ROWS + 1]; /* by serial: so many rows so far */
+    size_t weight[2 * ROWS + 1];
+    uint64_t shape[2 * ROWS + 1]; /* NEVER: any */
+    uint64_t opened;
+};
+
+static size_t weight_of(const struct weir_target *target)
+{
+    return weir_bulk_target_bytes(&table, target) + weir_target_address_bytes(&table, target) +
+           WEIR_PACKER_PART_BYTES;
+}
+
+/* Open when that row was added, before it had a place. */
+static bool was_open(const struct replay *replay, uint64_t serial, uint64_t number)
+{
+    return replay->rows[serial] && replay->history->batches[serial].closed_at >= number;
+}
+
+static bool had_room(const struct replay *replay, uint64_t serial, size_t weight)
+{
+    size_t sum = replay->weight[serial] + weight + WEIR_PACKER_FRAME_BYTES;
+    return !replay->weight[serial] || sum <= replay->history->mix.body_bytes_max;
+}
+
+/* The batch with the last row of that key, unless it is over; 0: there is none. */
+static uint64_t last_of(const struct history *history, const struct weir_draft *draft)
+{
+    uint64_t key = key_of(draft);
+    uint64_t before = key ? previous(history, draft->number, key) : 0;
+    uint64_t serial = history->home[before];
+    return before && history->batches[serial].finished_at > draft->number ? serial : 0;
+}
+
+/* Of those that were open the first that takes the row; 0: a new one. Full ones are closed. */
+static uint64_t expected_place(const struct replay *replay, const struct weir_draft *draft)
+{
+    uint64_t last = last_of(replay->history, draft);
+    for (uint64_t serial = 1; serial <= replay->opened; serial++) {
+        if (!was_open(replay, serial, draft->number))
+            continue;
+        if (draft->refusal.len)
+            return serial;
+        bool fits = replay->shape[serial] == NEVER || replay->shape[serial] == draft->shape;
+        if (serial <= last || !fits)
+            continue;
+        if (had_room(replay, serial, weight_of(&draft->target)))
+            return serial;
+        must(replay->history->batches[serial].closed_at == draft->number);
+    }
+    return 0;
+}
+
+static void check_place(struct replay *replay, const struct weir_draft *draft)
+{
+    uint64_t place = replay->history->home[draft->number];
+    uint64_t expected = expected_place(replay, draft);
+    must(place == (expected ? expected : replay->opened + 1));
+    if (!expected)
+        replay->shape[++replay->opened] = NEVER;
+    replay->rows[place]++;
+    if (draft->refusal.len)
+        return;
+    replay->shape[place] = draft->shape;
+    replay->weight[place] += weight_of(&draft->target);
+}
+
+static uint32_t open_after(const struct replay *replay, uint64_t number)
+{
+    uint32_t count = 0;
+    for (uint64_t serial = 1; serial <= replay->opened; serial++)
+        count += replay->history->batches[serial].closed_at > number;
+    return count;
+}
+
+START_TEST(a_row_goes_into_the_first_open_batch_that_may_have_it)
+{
+    static char memory[8 * TEXT];
+    struct history *history = history_of((uint64_t)_i);
+    struct replay *replay = weir_calloc(1, sizeof(*replay));
+    replay->history = history;
+    run(history);
+    for (uint64_t number = 1; number <= ROWS; number++) {
+        struct weir_draft draft = draft_of(&history->mix, number, memory);
+        check_place(replay, &draft);
+        must(open_after(replay, number) <= WEIR_PACKER_OPEN_MAX);
+    }
+    free(replay);
+    free_history(history);
+}
+END_TEST
+
+/* --- what has to hold: requests -----------------------------------------------------------------
+ */
+
+static const struct weir_request_options everything = {
+    .bypass_logic = WEIR_BYPASS_ALL,
+    .bypass_flows = true,
+    .detect_duplicates = true,
+    .error_details = true,
+    .impersonate = "11111111-1111-1111-1111-111111111111",
+};
+
+static size_t bulk_bytes(const struct weir_batch *batch, uint32_t *ret_rows)
+{
+    size_t bytes = WEIR_BULK_FRAME_BYTES;
+    *ret_rows = 0;
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        if (!batch->rows[i].refusal.len) {
+            bytes += 1 + weir_bulk_target_bytes(&table, &batch->rows[i].target);
+            ++*ret_rows;
+        }
+    }
+    return bytes;
+}
+
+/* As single requests, of which all that can be asked for is asked. */
+static size_t singles_bytes(const struct weir_batch *batch, enum weir_request_kind kind)
+{
+    static const char boundary[] =
+        "batch_123456789_123456789_123456789_123456789_123456789_123456789_1234";
+    struct weir_batch_request scale;
+    must(sizeof(boundary) - 1 == WEIR_BOUNDARY_BYTES_MAX);
+    must(weir_batch_request_init(&scale, weir_str_from(boundary), &everything, 1 << 20, NULL) ==
+         WEIR_OK);
+    size_t bytes = weir_batch_close_bytes(&scale);
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        struct weir_batch_part part = { kind, &table, batch->rows[i].target, { 0 } };
+        if (!batch->rows[i].refusal.len)
+            bytes += weir_batch_part_bytes(&scale, &part);
+    }
+    weir_batch_request_release(&scale);
+    return bytes;
+}
+
+START_TEST(the_rows_of_a_batch_fit_into_a_request_whichever_way_they_go)
+{
+    struct history *history = history_of((uint64_t)_i);
+    size_t most = 0;
+    run(history);
+    for (uint64_t serial = 1; serial <= history->batch_count; serial++) {
+        const struct weir_batch *batch = history->batches[serial].batch;
+        uint32_t rows;
+        size_t bytes = bulk_bytes(batch, &rows);
+        for (int kind = WEIR_REQUEST_CREATE; kind < WEIR_REQUEST_KINDS; kind++) {
+            size_t singles = singles_bytes(batch, (enum weir_request_kind)kind);
+            bytes = singles > bytes ? singles : bytes;
+        }
+        must(rows <= 1 || bytes <= history->mix.body_bytes_max);
+        most = bytes > most ? bytes : most;
+    }
+    ck_assert_uint_gt(most, 0);
+    free_history(history);
+}
+END_TEST
+
+/* --- bounds, one by one -------------------------------------------------------------------------
+ */
+
+static struct weir_packer *packer;
+static uint64_t numbers;
+
+static void start(uint32_t rows_max, size_t body_bytes_max)
+{
+    struct weir_packer_options options = { &table, rows_max, body_bytes_max };
+    packer = weir_packer_new(&options);
+    numbers = 0;
+}
+
+static void add(uint64_t shape, uint64_t key, size_t members, const char *refusal)
+{
+    char *text = weir_calloc(1, members + 1);
+    memset(text, 'm', members);
+    struct weir_draft draft = { .number = ++numbers, .shape = shape, .key_hash = key };
+    draft.raw = weir_str_from("raw");
+    draft.target.members = weir_str(text, members);
+    draft.refusal = weir_str_from(refusal);
+    weir_packer_add(packer, &draft);
+    free(text);
+}
+
+/* The next batch must have so many rows; it is freed. Returns its serial; 0: there is none. */
+static uint64_t taken(uint32_t rows)
+{
+    struct weir_batch *batch = weir_packer_take(packer);
+    uint64_t serial = batch ? batch->serial : 0;
+    must(!batch || batch->row_count == rows);
+    weir_packer_batch_free(batch);
+    return serial;
+}
+
+START_TEST(without_keys_all_batches_but_the_last_are_full)
+{
+    start(100, 1 << 20);
+    for (int i = 0; i < 1050; i++)
+        add(7, 0, 10, NULL);
+    for (uint64_t serial = 1; serial <= 10; serial++)
+        ck_assert_uint_eq(taken(100), serial);
+    ck_assert_uint_eq(taken(0), 0);
+    weir_packer_flush(packer);
+    ck_assert_uint_eq(taken(50), 11);
+    weir_packer_flush(packer);
+    ck_assert_uint_eq(taken(0), 0);
+    weir_packer_free(packer);
+}
+END_TEST
+
+START_TEST(one_batch_more_than_may_be_open_closes_the_oldest)
+{
+    start(100, 1 << 20);
+    for (uint64_t shape = 0; shape < WEIR_PACKER_OPEN_MAX; shape++)
+        add(shape, 0, 10, NULL);
+    ck_assert_uint_eq(taken(0), 0);
+    add(0, 0, 10, NULL);
+    ck_assert_uint_eq(taken(0), 0);
+    add(WEIR_PACKER_OPEN_MAX, 0, 10, NULL);
+    ck_assert_uint_eq(taken(2), 1);
+    ck_assert_uint_eq(taken(0), 0);
+    weir_packer_free(packer);
+}
+END_TEST
+
+START_TEST(a_row_that_no_request_can_hold_travels_alone)
+{
+    start(100, 2000);
+    add(1, 0, 10, NULL);
+    add(1, 0, 10000, NULL);
+    ck_assert_uint_eq(taken(1), 1);
+    add(1, 0, 10000, NULL);
+    ck_assert_uint_eq(taken(1), 2);
+    add(1, 0, 10, NULL);
+    ck_assert_uint_eq(taken(1), 3);
+    weir_packer_flush(packer);
+    ck_assert_uint_eq(taken(1), 4);
+    add(1, 0, 0, "no");
+    add(1, 0, 10000, NULL); /* what is not sent weighs nothing */
+    weir_packer_flush(packer);
+    ck_assert_uint_eq(taken(2), 5);
+    weir_packer_free(packer);
+}
+END_TEST
+
+/* Whatever the rows are made of: large ones of many shapes, or large refused ones in one batch. */
+START_TEST(open_batches_are_bounded_in_bytes)
+{
+    const size_t large = 300000;
+    size_t most = 0;
+    char *reason = weir_calloc(1, large + 1);
+    memset(reason, 'r', large);
+    start(1000, 4 << 20);
+    for (uint64_t i = 0; i < 200; i++) {
+        if (i < 100)
+            add(i % 5, 0, large, NULL);
+        else
+            add(i % 5, 0, 0, reason);
+        struct weir_batch *batch;
+        while ((batch = weir_packer_take(packer)))
+            weir_packer_batch_free(batch);
+        size_t bytes = weir_packer_bytes(packer);
+        ck_assert_uint_le(bytes, WEIR_PACKER_OPEN_BYTES_MAX);
+        most = bytes > most ? bytes : most;
+    }
+    ck_assert_uint_ge(most, WEIR_PACKER_OPEN_BYTES_MAX - 2 * large);
+    weir_packer_free(packer);
+    free(reason);
+}
+END_TEST
+
+START_TEST(a_row_of_a_rare_shape_does_not_wait_for_the_end_of_the_input)
+{
+    start(1000, 4 << 20);
+    add(99, 0, 10, NULL);
+    for (uint64_t i = 1; i < WEIR_PACKER_AGE_ROWS_MAX; i++)
+        add(1, 0, 10, NULL);
+    uint64_t serial, count = 0;
+    while ((serial = taken(1000))) {
+        must(serial != 1);
+        count++;
+    }
+    ck_assert_uint_eq(count, WEIR_PACKER_AGE_ROWS_MAX / 1000);
+    add(1, 0, 10, NULL);
+    ck_assert_uint_eq(taken(1), 1);
+    weir_packer_free(packer);
+}
+END_TEST
+
+START_TEST(refused_rows_go_with_the_oldest_batch_and_have_neither_key_nor_shape)
+{
+    start(4, 1 << 20);
+    add(1, 77, 10, "no");
+    add(2, 77, 10, NULL);
+    add(3, 77, 10, "no"); /* the same key and another shape: nobody cares */
+    ck_assert_uint_eq(taken(0), 0);
+    ck_assert_uint_eq(weir_packer_keys(packer), 1);
+    add(1, 5, 10, NULL);
+    add(9, 77, 10, "no");
+    ck_assert_uint_eq(taken(4), 1);
+    weir_packer_flush(packer);
+    ck_assert_uint_eq(taken(1), 2);
+    weir_packer_free(packer);
+}
+END_TEST
+
+/* A long input and a few batches under way: what is over leaves no trace. */
+START_TEST(keys_of_finished_batches_are_forgotten)
+{
+    enum {
+        UNDER_WAY = 20,
+        BATCH_ROWS = 50
+    };
+    struct weir_batch *queue[UNDER_WAY] = { NULL };
+    struct weir_rng rng;
+    uint64_t taken_count = 0;
+    weir_rng_init(&rng, 1, 0);
+    start(BATCH_ROWS, 1 << 20);
+    for (int i = 0; i < 200000; i++) {
+        add(1, 1 + weir_rng_below(&rng, 1000000000), 10, NULL);
+        struct weir_batch *batch;
+        while ((batch = weir_packer_take(packer))) {
+            struct weir_batch **place = &queue[taken_count++ % UNDER_WAY];
+            if (*place)
+                weir_packer_finished(packer, (*place)->serial);
+            weir_packer_batch_free(*place);
+            *place = batch;
+        }
+        must(weir_packer_keys(packer) <= (UNDER_WAY + WEIR_PACKER_OPEN_MAX) * BATCH_ROWS);
+    }
+    for (int i = 0; i < UNDER_WAY; i++)
+        weir_packer_batch_free(queue[i]);
+    weir_packer_free(packer); /* with keys of batches that are not finished, and open ones */
+}
+END_TEST
+
+START_TEST(a_batch_that_is_full_takes_those_along_that_it_names)
+{
+    start(2, 1 << 20);
+    add(1, 77, 10, NULL); /* 1 */
+    add(2, 77, 10, NULL); /* 2, after 1 */
+    add(3, 77, 10, NULL); /* 3, after 2 */
+    ck_assert_uint_eq(taken(0), 0);
+    add(3, 0, 10, NULL);
+    ck_assert_uint_eq(taken(1), 1);
+    ck_assert_uint_eq(taken(1), 2);
+    ck_assert_uint_eq(taken(2), 3);
+    ck_assert_uint_eq(taken(0), 0);
+    weir_packer_finished(packer, 3);
+    weir_packer_finished(packer, 3);
+    weir_packer_finished(packer, 1000);
+    ck_assert_uint_eq(weir_packer_keys(packer), 0);
+    weir_packer_free(packer);
+    weir_packer_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("packer");
+    suite_add_loop(&s, "every_row_is_in_one_batch_and_rows_of_a_key_keep_their_order",
+                   every_row_is_in_one_batch_and_rows_of_a_key_keep_their_order, 40);
+    suite_add_loop(&s, "a_row_goes_into_the_first_open_batch_that_may_have_it",
+                   a_row_goes_into_the_first_open_batch_that_may_have_it, 40);
+    suite_add_loop(&s, "the_rows_of_a_batch_fit_into_a_request_whichever_way_they_go",
+                   the_rows_of_a_batch_fit_into_a_request_whichever_way_they_go, 40);
+    suite_add(&s, without_keys_all_batches_but_the_last_are_full);
+    suite_add(&s, one_batch_more_than_may_be_open_closes_the_oldest);
+    suite_add(&s, a_row_that_no_request_can_hold_travels_alone);
+    suite_add(&s, open_batches_are_bounded_in_bytes);
+    suite_add(&s, a_row_of_a_rare_shape_does_not_wait_for_the_end_of_the_input);
+    suite_add(&s, refused_rows_go_with_the_oldest_batch_and_have_neither_key_nor_shape);
+    suite_add(&s, keys_of_finished_batches_are_forgotten);
+    suite_add(&s, a_batch_that_is_full_takes_those_along_that_it_names);
+    return suite_run(&s);
+}

@@ -162,21 +162,11 @@ static const char *state_of(const struct row *row)
     }
 }
 
-static int exit_code_of(const struct row *row)
+/* Whatever else is wrong with a connection is wrong with the configuration. */
+static int code_of(const struct row *row)
 {
-    switch (row->status) {
-    case WEIR_OK:
-        return EXIT_DONE;
-    case WEIR_E_SERVICE_PROTECTION:
-        return EXIT_STOPPED;
-    case WEIR_E_CREDENTIALS:
-    case WEIR_E_REFUSED:
-        return EXIT_CREDENTIALS;
-    case WEIR_E_UNAVAILABLE:
-        return EXIT_UNREACHABLE;
-    default:
-        return EXIT_USAGE;
-    }
+    int code = row->status ? exit_code_of(&row->err) : EXIT_DONE;
+    return code == EXIT_INTERNAL ? EXIT_USAGE : code;
 }
 
 /* "-": the service did not say. */
@@ -272,7 +262,7 @@ static int print_findings(const struct inspection *it)
     size_t working = 0;
     for (size_t i = 0; i < it->count; i++) {
         const struct row *row = &it->rows[i];
-        code = exit_code_worse(code, exit_code_of(row));
+        code = exit_code_worse(code, code_of(row));
         working += row->status == WEIR_OK;
         if (row->status)
             print_problem(row);

@@ -10,6 +10,11 @@ struct command {
     int (*run)(int argc, char **argv); /* what stands after the name; returns the exit code */
 };
 
+extern const struct command command_create;
+extern const struct command command_update;
+extern const struct command command_upsert;
+extern const struct command command_delete;
+extern const struct command command_resume;
 extern const struct command command_check;
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */

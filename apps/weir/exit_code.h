@@ -3,6 +3,8 @@
 #ifndef WEIR_APP_EXIT_CODE_H
 #define WEIR_APP_EXIT_CODE_H
 
+#include "weir/error.h"
+
 enum exit_code {
     EXIT_INTERNAL = 70,
     EXIT_LOCAL_IO = 7,      /* disk full, journal */
@@ -18,17 +20,9 @@ enum exit_code {
 };
 
 /* The one of the two that stands. */
-static inline int exit_code_worse(int a, int b)
-{
-    static const int order[] = { EXIT_INTERNAL,     EXIT_LOCAL_IO,     EXIT_CREDENTIALS,
-                                 EXIT_UNREACHABLE,  EXIT_UNKNOWN_ROWS, EXIT_TOO_MANY,
-                                 EXIT_STOPPED,      EXIT_INTERRUPTED,  EXIT_USAGE,
-                                 EXIT_REJECTED_ROWS };
-    for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-        if (a == order[i] || b == order[i])
-            return order[i];
-    }
-    return EXIT_DONE;
-}
+int exit_code_worse(int a, int b);
+
+/* What a call that failed with `err` ends the command with. */
+int exit_code_of(const struct weir_error *err);
 
 #endif

@@ -2,26 +2,42 @@
 /*
  * weir: the command.
  *
- *     main.c        which sub-command is meant
- *     command.h     what a sub-command is
- *     args.c        options on a command line
- *     settings.c    configuration file, environment, command line; the log
- *     check.c       weir check: does every connection work?
- *     exit_code.h   how it ends
+ *     main.c             which sub-command is meant
+ *     command.h          what a sub-command is
+ *     args.c             options on a command line
+ *     settings.c         configuration file, environment, command line; the log
+ *     check.c            weir check: does every connection work? (role.c: the roles of a user)
+ *     create.c update.c upsert.c delete.c resume.c      what each says of itself
+ *     job_command.c      their common life, from the command line to the exit code
+ *       job_args.c         what the command line says
+ *       job_place.c        where jobs live
+ *       job_signals.c      Ctrl-C, once and twice
+ *       confirm.c          asking before rows are changed
+ *       progress_plain.c   a line every five seconds
+ *       job_report.c       the last lines
+ *       resume_line.c      the command that goes on with a job
+ *       hooks.c            where tests reach in; empty
+ *     say.c figures.c    lines and numbers for people
+ *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "command.h"
 #include "exit_code.h"
 #include "weir/weir.h"
 
-static const struct command *const commands[] = { &command_check };
+static const struct command *const commands[] = {
+    &command_create, &command_update, &command_upsert,
+    &command_delete, &command_resume, &command_check,
+};
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
@@ -90,8 +106,25 @@ static void keep_memory_private(void)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+/*
+ * Whoever started us may have closed them, and the next file would get the number: a message for
+ * people must not end up in a journal. The stand-ins can be neither read nor written the way they
+ * are meant to be, so that nobody takes them for empty input or a sink.
+ */
+static bool keep_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int wrong_way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way) != fd)
+            return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!keep_standard_files())
+        return EXIT_LOCAL_IO;
     keep_memory_private();
     if (argc < 2) {
         print_overview(stderr);

@@ -90,17 +90,33 @@ static enum weir_status read_file(struct settings *settings, const struct settin
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
+/* KEY=text, if there is a text. */
+static enum weir_status set(struct weir_config *config, const char *key, const char *text,
+                            struct weir_error *err)
+{
+    struct weir_buf setting;
+    if (!text)
+        return WEIR_OK;
+    weir_buf_init(&setting, WEIR_CONFIG_TEXT_MAX * 2);
+    weir_buf_printf(&setting, "%s=%s", key, text);
+    enum weir_status status = weir_config_set(config, weir_buf_text(&setting), err);
+    weir_buf_release(&setting);
+    return status;
+}
+
 static enum weir_status read_command_line(struct weir_config *config,
                                           const struct settings_args *args, struct weir_error *err)
 {
+    const char *const short_forms[][2] = {
+        { "Dataverse:Url", args->url },
+        { "Dataverse:AdaptiveRate:Policy", args->policy },
+        { "Dataverse:AdaptiveRate:Preset", args->preset },
+        { "Dataverse:Pool:SelectionStrategy", args->strategy },
+        { "Dataverse:Pool:MaxRetryAfterTolerance", args->max_retry_after },
+    };
     enum weir_status status = WEIR_OK;
-    if (args->url) {
-        struct weir_buf setting;
-        weir_buf_init(&setting, WEIR_CONFIG_TEXT_MAX * 2);
-        weir_buf_printf(&setting, "Dataverse:Url=%s", args->url);
-        status = weir_config_set(config, weir_buf_text(&setting), err);
-        weir_buf_release(&setting);
-    }
+    for (size_t i = 0; i < sizeof(short_forms) / sizeof(short_forms[0]) && !status; i++)
+        status = set(config, short_forms[i][0], short_forms[i][1], err);
     for (size_t i = 0; i < args->sets.count && !status; i++)
         status = weir_config_set(config, args->sets.texts[i], err);
     return status;

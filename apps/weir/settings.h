@@ -16,6 +16,10 @@ struct settings_args {
     const char *config;
     const char *url;
     struct arg_values sets;
+    const char *policy; /* these four are short for settings; not every command takes them */
+    const char *preset;
+    const char *strategy;
+    const char *max_retry_after;
     const char *log_level;
     const char *log_format;
     bool help;
@@ -30,6 +34,14 @@ struct settings_args {
         { .name = "--help", .flag = &(it)->help },                                                 \
     {                                                                                              \
         .name = "-h", .flag = &(it)->help                                                          \
+    }
+
+/* For the table of a command that runs jobs, besides. */
+#define SETTINGS_RATE_ARGS(it)                                                                     \
+    { .name = "--policy", .text = &(it)->policy }, { .name = "--preset", .text = &(it)->preset },  \
+        { .name = "--strategy", .text = &(it)->strategy },                                         \
+    {                                                                                              \
+        .name = "--max-retry-after", .text = &(it)->max_retry_after                                \
     }
 
 struct settings {

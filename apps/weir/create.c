@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* weir create: new rows; see job_command.h. */
+#include "job_command.h"
+
+static int run(int argc, char **argv)
+{
+    return job_command_run(&command_create, WEIR_OPERATION_CREATE, argc, argv);
+}
+
+const struct command command_create = {
+    .name = "create",
+    .summary = "create rows from files",
+    .run = run,
+    /* clang-format off */
+    .help =
+        "usage: weir create TABLE FILE... [OPTION]...\n"
+        "\n"
+        "Creates a row for every record of the files (.csv, .tsv, their .gz, or - for standard\n"
+        "input); the header names columns of the table. No row is lost and none created twice,\n"
+        "whatever dies in between: weir resume goes on. The job's directory has the new ids.\n"
+        "\n"
+        "  --owner OWNER       of the rows: systemuser:ID, team:ID, or caller (who sends them)\n"
+        "  --batch-size N      rows in a request at most (100)\n"
+        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_RUN
+        "\n"
+        JOB_COMMAND_HELP_CODES
+        "\n"
+        "example:\n"
+        "  weir create account accounts.csv --owner caller\n",
+    /* clang-format on */
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a job; see job_args.h. */
+#include "job_args.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "config/duration.h"
+#include "protocol/guid.h"
+
+/* Bounds of what can be asked for. */
+#define PARALLEL_MAX (WEIR_PARALLELISM_MAX * (int64_t)WEIR_CONNECTIONS_MAX)
+#define RATE_MAX     1e9
+#define MEMORY_MIN   ((int64_t)WEIR_JOB_MEMORY_MIN)
+#define MEMORY_MAX   ((int64_t)1024 * 1024 * 1024 * 1024)
+#define NUMBER_CHARS 32 /* of a decimal number */
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* The first of the options that shaped the job when it began; NULL: none is given. */
+static const char *fixed_option(const struct job_args *args)
+{
+    if (args->job_dir)
+        return "--job-dir";
+    if (args->key)
+        return "--key";
+    if (args->owner)
+        return "--owner";
+    return args->batch_size ? "--batch-size" : NULL;
+}
+
+enum weir_status job_args_parse(struct job_args *args, bool resuming, int argc, char **argv,
+                                struct weir_error *err)
+{
+    *args = (struct job_args){ .operands = argv };
+    const struct arg table[] = {
+        SETTINGS_ARGS(&args->settings),
+        SETTINGS_RATE_ARGS(&args->settings),
+        { .name = "--job-dir", .text = &args->job_dir },
+        { .name = "--key", .text = &args->key },
+        { .name = "--owner", .text = &args->owner },
+        { .name = "--batch-size", .text = &args->batch_size },
+        { .name = "--max-errors", .text = &args->max_errors },
+        { .name = "--max-parallel", .text = &args->max_parallel },
+        { .name = "--max-rate", .text = &args->max_rate },
+        { .name = "--limit", .text = &args->limit },
+        { .name = "--deadline", .text = &args->deadline },
+        { .name = "--memory", .text = &args->memory },
+        { .name = "--progress", .text = &args->progress },
+        { .name = "--yes", .flag = &args->yes },
+    };
+    int operands = 0;
+    enum weir_status status =
+        args_parse(table, sizeof(table) / sizeof(table[0]), argc, argv, &operands, err);
+    args->operand_count = (size_t)operands;
+    const char *fixed = resuming && !status ? fixed_option(args) : NULL;
+    if (fixed)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "%s cannot be given again: the job has kept what it began with", fixed);
+    return status;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static enum weir_status refuse(const char *name, const char *text, const char *right,
+                               struct weir_error *err)
+{
+    return weir_fail(err, WEIR_E_INVALID, "%s is \"%.100s\"; it must be %s", name, text, right);
+}
+
+/* False: no whole number from `min` to `max`. */
+static bool read_whole(const char *text, int64_t min, int64_t max, int64_t *ret)
+{
+    int64_t number;
+    if (!weir_str_to_int64(weir_str_from(text), &number) || number < min || number > max)
+        return false;
+    *ret = number;
+    return true;
+}
+
+/* Digits with at most one point among them: no sign, no exponent, no "nan". */
+static bool read_decimal(struct weir_str text, double *ret)
+{
+    char copy[NUMBER_CHARS];
+    size_t points = 0;
+    if (text.len == 0 || text.len >= sizeof(copy) || text.ptr[0] == '.' ||
+        text.ptr[text.len - 1] == '.')
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        points += text.ptr[i] == '.';
+        if (text.ptr[i] != '.' && (text.ptr[i] < '0' || text.ptr[i] > '9'))
+            return false;
+    }
+    if (points > 1)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *ret = strtod(copy, NULL);
+    return true;
+}
+
+static enum weir_status read_errors(const char *text, struct weir_job_options *ret,
+                                    struct weir_error *err)
+{
+    static const char right[] = "a number of rows from 0 on, or a share such as 2.5%, up to 100%";
+    struct weir_str all = weir_str_from(text);
+    int64_t rows;
+    double percent;
+    if (all.len > 0 && text[all.len - 1] == '%') {
+        if (!read_decimal(weir_str(text, all.len - 1), &percent) || percent <= 0 || percent > 100)
+            return refuse("--max-errors", text, right, err);
+        ret->rejected_max = UINT64_MAX;
+        ret->rejected_share_max = percent / 100;
+        return WEIR_OK;
+    }
+    if (!read_whole(text, 0, INT64_MAX, &rows))
+        return refuse("--max-errors", text, right, err);
+    ret->rejected_max = (uint64_t)rows;
+    return WEIR_OK;
+}
+
+/* Bytes, or with a unit: powers of 1024 whether it says so (MiB) or not (M). */
+static bool read_size(const char *text, int64_t *ret)
+{
+    static const char units[] = "KMG";
+    struct weir_str all = weir_str_from(text);
+    size_t digits = strspn(text, "0123456789");
+    struct weir_str unit = weir_str(text + digits, all.len - digits);
+    int64_t number;
+    int shift = 0;
+    if (!weir_str_to_int64(weir_str(text, digits), &number) || number > MEMORY_MAX)
+        return false;
+    if (unit.len > 0) {
+        char letter[2] = { unit.ptr[0], '\0' };
+        const char *found = strpbrk(units, letter);
+        if (!found || !(unit.len == 1 || strcmp(unit.ptr + 1, "iB") == 0))
+            return false;
+        shift = 10 * (int)(found - units + 1);
+    }
+    if (number > MEMORY_MAX >> shift)
+        return false;
+    *ret = number << shift;
+    return true;
+}
+
+static enum weir_status read_memory(const char *text, size_t *ret, struct weir_error *err)
+{
+    int64_t bytes;
+    if (!read_size(text, &bytes) || bytes < MEMORY_MIN)
+        return refuse("--memory", text, "a size from 1MiB to 1024GiB, such as 24MiB", err);
+    *ret = (size_t)bytes;
+    return WEIR_OK;
+}
+
+static enum weir_status read_rate(const char *text, double *ret, struct weir_error *err)
+{
+    double rate;
+    if (!read_decimal(weir_str_from(text), &rate) || rate <= 0 || rate > RATE_MAX)
+        return refuse("--max-rate", text, "a number of rows a second above 0, such as 250", err);
+    *ret = rate;
+    return WEIR_OK;
+}
+
+static enum weir_status read_deadline(const char *text, int64_t *ret, struct weir_error *err)
+{
+    int64_t deadline_us;
+    if (!weir_duration_parse(weir_str_from(text), &deadline_us) || deadline_us <= 0)
+        return refuse("--deadline", text, "a duration with a unit, such as 90s, 30m, 2h or 1d",
+                      err);
+    *ret = deadline_us;
+    return WEIR_OK;
+}
+
+/* caller, or systemuser:ID or team:ID. */
+static enum weir_status check_owner(const char *text, struct weir_error *err)
+{
+    const char *colon = strchr(text, ':');
+    struct weir_str kind = weir_str(text, colon ? (size_t)(colon - text) : strlen(text));
+    struct weir_guid id;
+    bool user = weir_str_equal(kind, weir_str_from("systemuser"));
+    bool team = weir_str_equal(kind, weir_str_from("team"));
+    if (strcmp(text, "caller") == 0 ||
+        (colon && (user || team) && weir_guid_parse(weir_str_from(colon + 1), &id)))
+        return WEIR_OK;
+    return refuse("--owner", text, "systemuser:ID, team:ID with the id of one, or caller", err);
+}
+
+/* Which columns the table has is for the service to say. */
+static enum weir_status check_key(const char *text, struct weir_error *err)
+{
+    size_t len = strlen(text);
+    if (len == 0 || text[0] == ',' || text[len - 1] == ',' || strstr(text, ",,"))
+        return refuse("--key", text, "the names of columns, with commas between them", err);
+    return WEIR_OK;
+}
+
+/* Whole numbers, each with its own bounds. */
+static enum weir_status read_numbers(const struct job_args *args, struct weir_job_options *ret,
+                                     struct weir_error *err)
+{
+    int64_t number;
+    if (args->batch_size) {
+        if (!read_whole(args->batch_size, 1, WEIR_TARGETS_MAX, &number))
+            return refuse("--batch-size", args->batch_size, "a whole number from 1 to 1000", err);
+        ret->batch_size = (uint32_t)number;
+    }
+    if (args->max_parallel) {
+        if (!read_whole(args->max_parallel, 1, PARALLEL_MAX, &number))
+            return refuse("--max-parallel", args->max_parallel, "a whole number from 1 to 520000",
+                          err);
+        ret->parallel_batches_max = (uint32_t)number;
+    }
+    if (args->limit) {
+        if (!read_whole(args->limit, 1, INT64_MAX, &number))
+            return refuse("--limit", args->limit, "a number of rows from 1 on", err);
+        ret->rows_max = (uint64_t)number;
+    }
+    return WEIR_OK;
+}
+_Static_assert(WEIR_TARGETS_MAX == 1000 && PARALLEL_MAX == 520000 && MEMORY_MIN == 1 << 20,
+               "the messages say so");
+
+enum weir_status job_args_options(const struct job_args *args, struct weir_job_options *ret,
+                                  struct weir_error *err)
+{
+    enum weir_status status = read_numbers(args, ret, err);
+    if (!status && args->max_errors)
+        status = read_errors(args->max_errors, ret, err);
+    if (!status && args->max_rate)
+        status = read_rate(args->max_rate, &ret->rows_per_second_max, err);
+    if (!status && args->deadline)
+        status = read_deadline(args->deadline, &ret->deadline_us, err);
+    if (!status && args->memory)
+        status = read_memory(args->memory, &ret->memory_bytes_max, err);
+    if (!status && args->key)
+        status = check_key(args->key, err);
+    if (!status && args->owner)
+        status = check_owner(args->owner, err);
+    ret->key = args->key;
+    ret->owner = args->owner;
+    return status;
+}
+
+enum weir_status job_args_progress(const struct job_args *args, enum job_progress_form *ret,
+                                   struct weir_error *err)
+{
+    const char *text = args->progress ? args->progress : "auto";
+    if (strcmp(text, "none") == 0)
+        *ret = JOB_PROGRESS_NONE;
+    else if (strcmp(text, "plain") == 0 || strcmp(text, "auto") == 0)
+        *ret = JOB_PROGRESS_PLAIN;
+    else
+        return refuse("--progress", text, "auto, plain or none", err);
+    return WEIR_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line of create, update, upsert, delete and resume: words first, then what they mean.
+ * A resumed job has its key, owner, batch size and directory already; whoever gives them again is
+ * told so.
+ */
+#ifndef WEIR_APP_JOB_ARGS_H
+#define WEIR_APP_JOB_ARGS_H
+
+#include "settings.h"
+#include "weir/bulk.h"
+
+enum job_progress_form {
+    JOB_PROGRESS_PLAIN, /* a line now and then */
+    JOB_PROGRESS_NONE,
+};
+
+/* Texts point into argv; NULL: not given. */
+struct job_args {
+    struct settings_args settings;
+    const char *job_dir;
+    const char *key;
+    const char *owner;
+    const char *batch_size;
+    const char *max_errors;
+    const char *max_parallel;
+    const char *max_rate;
+    const char *limit;
+    const char *deadline;
+    const char *memory;
+    const char *progress;
+    bool yes;
+    char **operands;
+    size_t operand_count;
+};
+
+/* WEIR_E_INVALID: an option that is not known, lacks its value, or is none of a resumed job. */
+enum weir_status job_args_parse(struct job_args *args, bool resuming, int argc, char **argv,
+                                struct weir_error *err);
+
+/*
+ * What was given, into options that have their defaults; texts are borrowed. WEIR_E_INVALID: a
+ * value that cannot be right.
+ */
+enum weir_status job_args_options(const struct job_args *args, struct weir_job_options *ret,
+                                  struct weir_error *err);
+
+enum weir_status job_args_progress(const struct job_args *args, enum job_progress_form *ret,
+                                   struct weir_error *err);
+
+#endif

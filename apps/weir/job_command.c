@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a job as a command; see job_command.h. */
+#include "job_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "bulk/job.h"
+#include "confirm.h"
+#include "exit_code.h"
+#include "hooks.h"
+#include "job_args.h"
+#include "job_place.h"
+#include "job_report.h"
+#include "job_signals.h"
+#include "progress_plain.h"
+#include "resume_line.h"
+#include "say.h"
+
+/* One run of the command, from its words to its end; zeroed, then filled from step to step. */
+struct run {
+    const struct command *command;
+    bool resuming;
+    enum weir_operation operation; /* of a new job */
+    struct job_args args;
+    enum job_progress_form progress;
+    struct settings settings;
+    struct weir_job_options options;
+    struct weir_job_files files;
+    bool from_stdin;
+    char *directory;
+    char *resume_line;
+    struct weir_client *client;
+    struct weir_job *job;
+};
+
+static int fail(const struct run *run, const struct weir_error *err)
+{
+    say("weir %s: %s", run->command->name, err->message);
+    return exit_code_of(err);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static enum weir_status check_operands(const struct run *run, struct weir_error *err)
+{
+    size_t count = run->args.operand_count;
+    char **operands = run->args.operands;
+    if (!run->resuming && count < 2)
+        return weir_fail(err, WEIR_E_INVALID, "it takes a table and a file; see weir help %s",
+                         run->command->name);
+    if (run->resuming && (count < 1 || count > 2 || (count == 2 && strcmp(operands[1], "-") != 0)))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "it takes a job, and - if its rows come from standard input; see weir "
+                         "help resume");
+    if (run->resuming && run->args.yes)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "--yes is not needed: a job that goes on asks nothing");
+    return WEIR_OK;
+}
+
+/* Everything that can be told from the command line alone. */
+static enum weir_status read_words(struct run *run, struct weir_error *err)
+{
+    struct job_args *args = &run->args;
+    enum weir_status status = check_operands(run, err);
+    if (!status)
+        status = job_args_progress(args, &run->progress, err);
+    if (!status)
+        status = job_args_options(args, &run->options, err);
+    if (status)
+        return status;
+    if (run->resuming)
+        return job_place_find(args->operands[0], &run->directory, err);
+    run->options.table = args->operands[0];
+    run->files.paths = (const char *const *)args->operands + 1;
+    run->files.path_count = args->operand_count - 1;
+    run->files.stdin_fd = STDIN_FILENO;
+    if (args->job_dir)
+        return job_place_given(args->job_dir, &run->directory, err);
+    return job_place_new(run->options.table, weir_operation_name(run->operation), &run->directory,
+                         err);
+}
+
+static bool reads_stdin(const struct run *run)
+{
+    for (size_t i = 1; i < run->args.operand_count; i++) {
+        if (strcmp(run->args.operands[i], "-") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- the steps -------------------------------------------------------------------------------- */
+
+static bool must_ask(const struct run *run)
+{
+    return !run->resuming && !run->args.yes && run->operation != WEIR_OPERATION_CREATE;
+}
+
+static enum weir_status prepare(struct run *run, struct weir_error *err)
+{
+    run->options.directory = run->directory;
+    enum weir_status status =
+        weir_client_new(run->settings.options, &run->settings.sink, &run->client, err);
+    if (status)
+        return status;
+    if (run->resuming)
+        return weir_job_prepare_again(run->client, &run->options, run->from_stdin, STDIN_FILENO,
+                                      job_hooks(), &run->job, err);
+    return weir_job_prepare(run->client, &run->options, &run->files, job_hooks(), &run->job, err);
+}
+
+static void announce(const struct run *run)
+{
+    const struct weir_job_options *options = weir_job_options(run->job);
+    say("weir %s: %s%s%s at %s, job %s", run->command->name,
+        run->resuming ? weir_operation_name(options->operation) : "", run->resuming ? " " : "",
+        options->table, weir_job_url(run->job), weir_job_directory(run->job));
+}
+
+/* Until it is over, whatever the job's clock and ours think of five seconds. */
+static void wait_for(const struct run *run)
+{
+    int64_t next_us = weir_clock_now_us() + PROGRESS_PLAIN_PERIOD_US;
+    for (;;) {
+        int64_t now_us = weir_clock_now_us();
+        if (now_us >= next_us) {
+            if (run->progress == JOB_PROGRESS_PLAIN)
+                progress_plain_say(run->job);
+            now_us = weir_clock_now_us();
+            next_us = now_us + PROGRESS_PLAIN_PERIOD_US;
+        }
+        if (weir_job_wait(run->job, next_us - now_us))
+            return;
+    }
+}
+
+static int fail_unfinished(const struct run *run, const struct weir_error *err)
+{
+    int code = fail(run, err);
+    say("not finished; go on with\n  %s", run->resume_line);
+    return code;
+}
+
+/* A new one whose making went wrong may be there all the same. */
+static int fail_to_begin(const struct run *run, const struct weir_error *err)
+{
+    bool resumable = err->status == WEIR_E_IO && job_place_has_job(weir_job_directory(run->job));
+    return resumable ? fail_unfinished(run, err) : fail(run, err);
+}
+
+static int finish(struct run *run)
+{
+    struct weir_job_result result = { 0 };
+    struct weir_error err = { 0 };
+    enum weir_status status = weir_job_finish(run->job, &result, &err);
+    job_signals_over();
+    if (status)
+        return fail_unfinished(run, &err);
+    job_report(run->job, &result, run->resume_line);
+    return result.exit_code;
+}
+
+static int go(struct run *run)
+{
+    struct weir_error err = { 0 };
+    run->resume_line =
+        resume_line_make(&run->args, &run->settings, weir_job_directory(run->job), run->from_stdin);
+    job_signals_hold(run->resume_line);
+    if (weir_job_begin(run->job, &err)) {
+        job_signals_over();
+        return fail_to_begin(run, &err);
+    }
+    job_signals_watch(run->job);
+    announce(run);
+    wait_for(run);
+    return finish(run);
+}
+
+/* From settings to the end; `run` is released by the caller. */
+static int work(struct run *run)
+{
+    struct weir_error err = { 0 };
+    bool yes = true;
+    if (must_ask(run) && confirm_possible(&run->files, &err))
+        return fail(run, &err);
+    if (settings_read(&run->settings, &run->args.settings, &err))
+        return fail(run, &err);
+    job_signals_begin(run->command->name);
+    if (prepare(run, &err))
+        return fail(run, &err);
+    if (run->resuming && weir_job_is_finished(run->job)) {
+        say("weir resume: nothing left to do: the job in %s is finished",
+            weir_job_directory(run->job));
+        return EXIT_DONE;
+    }
+    if (must_ask(run) && confirm_ask(run->job, &run->files, &yes, &err))
+        return fail(run, &err);
+    if (!yes) {
+        say("weir %s: nothing was done", run->command->name);
+        return EXIT_INTERRUPTED;
+    }
+    return go(run);
+}
+
+/* Nothing may be watched any more when the job goes. */
+static void release(struct run *run)
+{
+    job_signals_over();
+    weir_job_free(run->job);
+    weir_client_free(run->client);
+    settings_release(&run->settings);
+    free(run->resume_line);
+    free(run->directory);
+}
+
+static int run_words(struct run *run, int argc, char **argv)
+{
+    struct weir_error err = { 0 };
+    weir_job_options_defaults(&run->options);
+    run->options.operation = run->operation;
+    if (job_args_parse(&run->args, run->resuming, argc, argv, &err))
+        return fail(run, &err);
+    if (run->args.settings.help) {
+        fputs(run->command->help, stdout);
+        return EXIT_DONE;
+    }
+    if (read_words(run, &err))
+        return fail(run, &err);
+    run->from_stdin = reads_stdin(run);
+    return work(run);
+}
+
+int job_command_run(const struct command *command, enum weir_operation operation, int argc,
+                    char **argv)
+{
+    struct run run = { .command = command, .operation = operation };
+    int code = run_words(&run, argc, argv);
+    release(&run);
+    return code;
+}
+
+int job_command_resume(const struct command *command, int argc, char **argv)
+{
+    struct run run = { .command = command, .resuming = true };
+    int code = run_words(&run, argc, argv);
+    release(&run);
+    return code;
+}

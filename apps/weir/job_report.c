@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The last lines of a run; see job_report.h. */
+#include "job_report.h"
+
+#include <stdlib.h>
+
+#include "figures.h"
+#include "job_place.h"
+#include "say.h"
+
+static void say_balance(const struct weir_job_result *result)
+{
+    say("read %s = done %s + rejected %s + skipped %s + unknown %s + not sent %s",
+        figure_count(result->read).text, figure_count(result->done).text,
+        figure_count(result->rejected).text, figure_count(result->skipped).text,
+        figure_count(result->unknown).text, figure_count(result->not_sent).text);
+    if (result->absent > 0)
+        say("%s of the rows done were not there any more", figure_count(result->absent).text);
+}
+
+static void say_cost(const struct weir_job_result *result)
+{
+    say_part("%s, %s request%s, %s throttle%s", figure_span(result->elapsed_s).text,
+             figure_count(result->requests).text, result->requests == 1 ? "" : "s",
+             figure_count(result->throttles).text, result->throttles == 1 ? "" : "s");
+    if (result->throttle_wait_s > 0)
+        say_part(" (connections waited %s)", figure_span(result->throttle_wait_s).text);
+    if (result->rows_again > 0)
+        say_part(", %s row%s sent again", figure_count(result->rows_again).text,
+                 result->rows_again == 1 ? "" : "s");
+    say("%s", "");
+}
+
+static void say_files(const struct weir_job *job, const struct weir_job_result *result)
+{
+    const char *directory = weir_job_directory(job);
+    char *rejects = result->rejected > 0 ? job_place_rejects(directory) : NULL;
+    if (rejects)
+        say("rejected rows: %s, reasons: %s/errors.jsonl", rejects, directory);
+    else if (result->rejected > 0)
+        say("reasons: %s/errors.jsonl", directory);
+    free(rejects);
+    if (result->done > 0 && weir_job_options(job)->operation == WEIR_OPERATION_CREATE)
+        say("ids of the created rows: %s/ids.csv", directory);
+}
+
+static bool is_unfinished(const struct weir_job_result *result)
+{
+    return result->ends || result->unknown > 0 || result->not_sent > 0;
+}
+
+/* What was given up is not gone: the service goes on executing after its client has left. */
+static void say_late(const struct weir_job_result *result)
+{
+    if (result->requests_unknown > 0 && result->requests_unknown_for_s > 0)
+        say("%s request%s without an answer may still be executed until %s",
+            figure_count(result->requests_unknown).text, result->requests_unknown == 1 ? "" : "s",
+            figure_clock(result->requests_unknown_for_s).text);
+}
+
+void job_report(const struct weir_job *job, const struct weir_job_result *result,
+                const char *resume_line)
+{
+    const char *trouble = weir_job_trouble(job);
+    say_balance(result);
+    say_cost(result);
+    say_files(job, result);
+    say_late(result);
+    if (trouble[0])
+        say("%s", trouble);
+    if (result->ends & WEIR_END_ERRORS)
+        say("more rows were rejected than --max-errors allows: mend the input's cause, or allow "
+            "more");
+    if (is_unfinished(result))
+        say("not finished; go on with\n  %s", resume_line);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Progress as plain lines; see progress_plain.h. */
+#include "progress_plain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "figures.h"
+#include "say.h"
+
+#define NAME_COLUMNS 20 /* of a connection's name; the rest is cut */
+
+void progress_plain_take(struct progress_plain *progress, struct weir_job *job)
+{
+    *progress = (struct progress_plain){ 0 };
+    weir_job_progress(job, &progress->job);
+    size_t count = weir_job_connection_count(job);
+    for (size_t i = 0; i < count; i++) {
+        struct weir_job_connection connection;
+        weir_job_connection(job, i, &connection);
+        if (connection.set_aside) {
+            if (progress->set_aside++ == 0)
+                progress->first_set_aside = connection;
+        } else if (connection.throttled_for_s > 0) {
+            if (connection.throttled_for_s > progress->first_throttled.throttled_for_s)
+                progress->first_throttled = connection;
+            progress->throttled++;
+        }
+    }
+}
+
+/* Names come from a file: nothing in them may steer a terminal. */
+static void add_name(struct weir_buf *line, const char *name)
+{
+    struct weir_str cut = weir_str_cut(weir_str_from(name), NAME_COLUMNS);
+    for (size_t i = 0; i < cut.len; i++) {
+        unsigned char c = (unsigned char)cut.ptr[i];
+        weir_buf_add_char(line, c < ' ' || c == 0x7f ? '?' : cut.ptr[i]);
+    }
+}
+
+static void add_others(struct weir_buf *line, uint32_t count)
+{
+    if (count > 1)
+        weir_buf_printf(line, " +%" PRIu32, count - 1);
+}
+
+static void add_elapsed(struct weir_buf *line, double elapsed_s)
+{
+    uint64_t whole = elapsed_s > 0 && elapsed_s < 1e12 ? (uint64_t)elapsed_s : 0;
+    weir_buf_printf(line, "%" PRIu64 ":%02u:%02u  ", whole / 3600, (unsigned)(whole / 60 % 60),
+                    (unsigned)(whole % 60));
+}
+
+static void add_rows(struct weir_buf *line, const struct weir_job_progress *job)
+{
+    weir_buf_printf(line, "%s done", figure_count(job->done).text);
+    if (job->rejected > 0)
+        weir_buf_printf(line, ", %s rejected", figure_count(job->rejected).text);
+    if (job->skipped > 0)
+        weir_buf_printf(line, ", %s skipped", figure_count(job->skipped).text);
+    weir_buf_printf(line, ", %s rows/s", figure_rate(job->rows_per_second).text);
+    if (job->eta_s >= 0)
+        weir_buf_printf(line, ", %s left", figure_span(job->eta_s).text);
+    else if (job->read_share >= 0 && job->read_share <= 1)
+        weir_buf_printf(line, ", %.0f %% read", job->read_share * 100);
+}
+
+static void add_trouble(struct weir_buf *line, const struct progress_plain *progress)
+{
+    double throttled_s = progress->first_throttled.throttled_for_s;
+    if (progress->job.throttled_for_s > 0) {
+        weir_buf_printf(line, "; all throttled for %s",
+                        figure_span(progress->job.throttled_for_s).text);
+    } else if (progress->throttled > 0) {
+        weir_buf_add_text(line, "; ");
+        add_name(line, progress->first_throttled.name);
+        add_others(line, progress->throttled);
+        weir_buf_printf(line, " throttled for %s", figure_span(throttled_s).text);
+    }
+    if (progress->set_aside > 0) {
+        weir_buf_add_text(line, "; ");
+        add_name(line, progress->first_set_aside.name);
+        add_others(line, progress->set_aside);
+        weir_buf_add_text(line, " set aside");
+    }
+}
+
+/* A byte is a column at most. */
+void progress_plain_line(const struct progress_plain *progress,
+                         char line[PROGRESS_PLAIN_COLUMNS + 1])
+{
+    struct weir_buf whole;
+    weir_buf_init(&whole, 4096);
+    add_elapsed(&whole, progress->job.elapsed_s);
+    add_rows(&whole, &progress->job);
+    add_trouble(&whole, progress);
+    struct weir_str cut =
+        weir_str_cut(weir_str(weir_buf_text(&whole), whole.len), PROGRESS_PLAIN_COLUMNS);
+    memcpy(line, cut.ptr, cut.len);
+    line[cut.len] = '\0';
+    weir_buf_release(&whole);
+}
+
+void progress_plain_say(struct weir_job *job)
+{
+    struct progress_plain progress;
+    char line[PROGRESS_PLAIN_COLUMNS + 1];
+    if (!say_has_room())
+        return;
+    progress_plain_take(&progress, job);
+    progress_plain_line(&progress, line);
+    say("%s", line);
+}

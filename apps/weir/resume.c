@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* weir resume: go on with a job; see job_command.h. */
+#include "job_command.h"
+
+static int run(int argc, char **argv)
+{
+    return job_command_resume(&command_resume, argc, argv);
+}
+
+const struct command command_resume = {
+    .name = "resume",
+    .summary = "go on with a job that did not come to its end",
+    .run = run,
+    /* clang-format off */
+    .help =
+        "usage: weir resume JOB [-] [OPTION]...\n"
+        "\n"
+        "Goes on with a job (its id, or its directory) that was interrupted, killed or stopped:\n"
+        "rows that are finished are passed over, the others are sent. The files must be as they\n"
+        "were; rows that came from standard input must come from there again, with - behind the\n"
+        "job. Table, key and owner are the job's own. A finished job stays as it is.\n"
+        "\n"
+        JOB_COMMAND_HELP_RUN
+        "\n"
+        JOB_COMMAND_HELP_CODES
+        "\n"
+        "example:\n"
+        "  weir resume 20261116-054512-account-create-7f3a\n",
+    /* clang-format on */
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines for people, on standard error. A line is one write, so that threads do not tear each
+ * other's; a standard error that is closed or broken loses the line and nothing else. No lock is
+ * taken: whoever leaves in a hurry can still say so. Any thread.
+ */
+#ifndef WEIR_APP_SAY_H
+#define WEIR_APP_SAY_H
+
+#include <stdbool.h>
+
+#include "weir/error.h"
+
+/* The longest line; what is longer is cut. */
+#define SAY_LINE_MAX 16384
+
+/* One line; its end is added. */
+void say(const char *format, ...) WEIR_PRINTF(1, 2);
+
+/* The same without a line's end. */
+void say_part(const char *format, ...) WEIR_PRINTF(1, 2);
+
+/* Whether a line can be said now without waiting: somebody who does not read holds nobody up. */
+bool say_has_room(void);
+
+#endif

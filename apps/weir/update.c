@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* weir update: columns of rows that are there; see job_command.h. */
+#include "job_command.h"
+
+static int run(int argc, char **argv)
+{
+    return job_command_run(&command_update, WEIR_OPERATION_UPDATE, argc, argv);
+}
+
+const struct command command_update = {
+    .name = "update",
+    .summary = "change rows that are there",
+    .run = run,
+    /* clang-format off */
+    .help =
+        "usage: weir update TABLE FILE... [OPTION]...\n"
+        "\n"
+        "Changes rows that are there, in the columns that the files have: by the id in the column\n"
+        "of the primary key, or by an alternate key. A row that is not there is rejected. It\n"
+        "shows what it is going to do and asks; without a terminal it needs --yes.\n"
+        "\n"
+        "  --key COL[,COL]     the alternate key that names the rows\n"
+        "  --yes               do not ask\n"
+        "  --batch-size N      rows in a request at most (100)\n"
+        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_RUN
+        "\n"
+        JOB_COMMAND_HELP_CODES
+        "\n"
+        "example:\n"
+        "  weir update account phones.csv --key accountnumber\n",
+    /* clang-format on */
+};

@@ -16,7 +16,10 @@
 
 void weir_driver_note_trouble(struct weir_driver *driver, const struct weir_error *err)
 {
-    driver->trouble = *err;
+    if (err->status == WEIR_E_CREDENTIALS)
+        driver->refusal = *err;
+    else
+        driver->trouble = *err;
 }
 
 static void hear_journal(struct weir_driver *driver, int64_t now_us)
@@ -86,7 +89,7 @@ static void hear_end_of_input(struct weir_driver *driver, int64_t now_us)
         !weir_intake_ended(driver->options.intake, &status, &err))
         return;
     if (status) {
-        driver->trouble = err;
+        driver->broken_input = err;
         weir_executor_stop(&driver->executor, WEIR_END_INPUT, now_us);
     }
     weir_executor_end_of_input(&driver->executor, now_us);
@@ -399,6 +402,8 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
         .bytes_sent = driver->bytes_sent,
         .reach = driver->scribe.reach,
         .trouble = driver->trouble,
+        .refusal = driver->refusal,
+        .broken_input = driver->broken_input,
     };
     ret->result.connections = NULL;
     weir_core_stats(&driver->core, now_us, &ret->pool);

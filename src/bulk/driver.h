@@ -91,9 +91,12 @@ struct weir_driver_view {
     double rows_per_second;
     int64_t all_throttled_until_us; /* past: not all are */
     struct weir_pool_stats pool;
-    uint64_t bytes_sent;       /* once it is over */
-    uint64_t reach;            /* that is durable */
-    struct weir_error trouble; /* what ended it, or was last in the way; status WEIR_OK: nothing */
+    uint64_t bytes_sent; /* once it is over */
+    uint64_t reach;      /* that is durable */
+    /* The last of each; status WEIR_OK: none. */
+    struct weir_error trouble; /* of the journal, the service, the way to it */
+    struct weir_error refusal; /* of who we are, or of what we may do */
+    struct weir_error broken_input;
 };
 
 void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);

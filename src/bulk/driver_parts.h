@@ -56,9 +56,11 @@ struct weir_driver {
     uint64_t bytes_sent;   /* … and that they sent until it was over */
     bool started;
     bool intake_closed;
-    bool over;      /* the executor says so … */
-    bool over_told; /* … and nothing is on its way any more */
-    struct weir_error trouble;
+    bool over;                 /* the executor says so … */
+    bool over_told;            /* … and nothing is on its way any more */
+    struct weir_error trouble; /* the last one of its kind, each */
+    struct weir_error refusal; /* who we are, or what we may do */
+    struct weir_error broken_input;
 
     /* Told by the journal's thread; under its own lock. */
     pthread_mutex_t failure_lock;

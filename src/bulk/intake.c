@@ -95,8 +95,7 @@ void weir_intake_free(struct weir_intake *intake)
     free(intake);
 }
 
-/* --- the reader's thread -----------------------------------------------------------------------
- */
+/* --- the reader's thread ---------------------------------------------------------------------- */
 
 /* What came back and what the reader has for it change places. Under the lock. */
 static uint32_t swap_returned(struct weir_intake *intake)
@@ -216,8 +215,7 @@ void weir_intake_end(struct weir_intake *intake, enum weir_status status,
     intake->options.ready(intake->options.ctx);
 }
 
-/* --- the loop's: batches and blocks ------------------------------------------------------------
- */
+/* --- the loop's: batches and blocks ----------------------------------------------------------- */
 
 struct weir_batch *weir_intake_take(struct weir_intake *intake)
 {
@@ -288,8 +286,7 @@ uint64_t weir_intake_rows(struct weir_intake *intake)
     return rows;
 }
 
-/* --- the loop's: what is over ------------------------------------------------------------------
- */
+/* --- the loop's: what is over ----------------------------------------------------------------- */
 
 /* For the packer, the next time that the reader comes by; if he will. Under the lock. */
 static void return_serial(struct weir_intake *intake, uint64_t serial)

@@ -165,7 +165,9 @@ enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
 {
     enum weir_status status = WEIR_OK;
     job->begun_us = weir_clock_now_us();
-    if (!job->journal)
+    if (job->journal)
+        weir_export_revoke(job->journal);
+    else
         status = make_journal(job, err);
     if (!status)
         status = make_driver(job, err);

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "bulk/job_parts.h"
 #include "client/describe.h"
+#include "journal/export.h"
 
 #define TEXTS_BYTES_MAX ((size_t)64 * 1024 * 1024) /* WEIR_INPUT_FILES_MAX paths of PATH_MAX */
 
@@ -162,6 +163,9 @@ static enum weir_status open_files(struct weir_job *job, struct weir_reader_opti
         return WEIR_OK;
     if (pipe2(job->stop_fds, O_CLOEXEC))
         return weir_fail(err, WEIR_E_IO, "no pipe could be made: %s", strerror(errno));
+    options->format = weir_format_of(job->paths[0]);
+    if (!options->format && strcmp(job->paths[0], "-") == 0)
+        options->format = &weir_format_csv; /* it has no name to tell it by */
     options->paths = job->paths;
     options->path_count = job->path_count;
     options->stop_fd = job->stop_fds[0];
@@ -532,6 +536,6 @@ const char *weir_job_url(const struct weir_job *job)
 bool weir_job_is_finished(const struct weir_job *job)
 {
     const struct weir_pass_totals *it = &job->before;
-    return job->complete_before &&
+    return job->complete_before && weir_export_is_complete(job->journal) &&
            it->done + it->absent + it->skipped + it->rejected == job->read_before;
 }

@@ -110,6 +110,8 @@ static int exit_code_of(const struct weir_job *job, const struct weir_driver_vie
         result.ends |= WEIR_END_INTERNAL;
     if (job->limited && !complete)
         result.ends |= WEIR_END_LIMIT;
+    if (view->broken_input.status == WEIR_E_IO)
+        result.ends |= WEIR_END_JOURNAL; /* a disk that fails is a disk that fails */
     return weir_result_exit_code(&result);
 }
 
@@ -222,41 +224,49 @@ enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_
 
 /* --- why -------------------------------------------------------------------------------------- */
 
-static const char *reason_of(const struct weir_job *job, unsigned ends)
+/* The gravest reason, in words, and what is known of it beyond that. */
+struct reason {
+    const char *phrase; /* "": none */
+    const struct weir_error *detail;
+};
+
+static struct reason reason_of(const struct weir_job *job, unsigned ends,
+                               const struct weir_driver_view *view)
 {
-    if (ends & WEIR_END_INTERNAL)
-        return "the service did not do as it must";
-    if (ends & WEIR_END_JOURNAL)
-        return "the journal cannot be written";
-    if (ends & WEIR_END_CREDENTIALS)
-        return "no connection is left that may do this";
-    if (ends & WEIR_END_UNREACHABLE)
-        return "the service cannot be reached";
-    if (ends & WEIR_END_INPUT)
-        return "the input cannot be read";
-    if (ends & WEIR_END_ERRORS)
-        return "too many rows were rejected";
-    if (ends & WEIR_END_LIMIT)
-        return job->limited ? "the limit of rows is reached"
-                            : "a deadline or the tolerance for throttles is reached";
-    return ends & WEIR_END_INTERRUPT ? "interrupted" : "";
+    static const struct weir_error none;
+    const struct {
+        enum weir_end end;
+        struct reason reason;
+    } reasons[] = {
+        { WEIR_END_INTERNAL, { "the service did not do as it must", &view->trouble } },
+        { WEIR_END_JOURNAL, { "", &view->trouble } },
+        { WEIR_END_CREDENTIALS, { "no connection is left that may do this", &view->refusal } },
+        { WEIR_END_UNREACHABLE, { "the service cannot be reached", &view->trouble } },
+        { WEIR_END_INPUT, { "the input cannot be read", &view->broken_input } },
+        { WEIR_END_ERRORS, { "too many rows were rejected", &none } },
+        { WEIR_END_LIMIT,
+          { job->limited ? "the limit of rows is reached"
+                         : "a deadline or the tolerance for throttles is reached",
+            &none } },
+        { WEIR_END_INTERRUPT, { "interrupted", &none } },
+    };
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (ends & reasons[i].end)
+            return reasons[i].reason;
+    }
+    return (struct reason){ "", &none };
 }
 
 void weir_job_explain(struct weir_job *job, const struct weir_job_result *result,
                       const struct weir_error *failure)
 {
-    const unsigned worded = WEIR_END_INTERNAL | WEIR_END_JOURNAL | WEIR_END_CREDENTIALS |
-                            WEIR_END_UNREACHABLE | WEIR_END_INPUT;
     struct weir_driver_view view;
     weir_driver_view(job->driver, &view);
-    const struct weir_error *why = failure->status ? failure : &view.trouble;
-    const char *reason = reason_of(job, result->ends);
-    bool more = result->ends & worded && why->status && why->message[0];
-    if (failure->status && !reason[0])
-        snprintf(job->trouble, sizeof(job->trouble), "%s", failure->message);
-    else
-        snprintf(job->trouble, sizeof(job->trouble), "%s%s%s", reason, more ? ": " : "",
-                 more ? why->message : "");
+    struct reason reason = reason_of(job, result->ends, &view);
+    const struct weir_error *detail = failure->status ? failure : reason.detail;
+    bool both = reason.phrase[0] && detail->status && detail->message[0];
+    snprintf(job->trouble, sizeof(job->trouble), "%s%s%s", reason.phrase, both ? ": " : "",
+             detail->status ? detail->message : "");
 }
 
 const char *weir_job_trouble(const struct weir_job *job)

@@ -110,8 +110,7 @@ void weir_packer_free(struct weir_packer *packer)
     free(packer);
 }
 
-/* --- a closed batch ----------------------------------------------------------------------------
- */
+/* --- a closed batch --------------------------------------------------------------------------- */
 
 /* Move a text to *at, which goes behind it. */
 static void move_text(struct weir_str *text, char **at)
@@ -193,8 +192,7 @@ void weir_packer_batch_free(struct weir_batch *batch)
     free(batch);
 }
 
-/* --- closing -----------------------------------------------------------------------------------
- */
+/* --- closing ---------------------------------------------------------------------------------- */
 
 static void keep_keys(struct weir_packer *packer, const struct open *open)
 {
@@ -266,8 +264,7 @@ void weir_packer_flush(struct weir_packer *packer)
         close_oldest(packer);
 }
 
-/* --- finding a place ---------------------------------------------------------------------------
- */
+/* --- finding a place -------------------------------------------------------------------------- */
 
 static struct open *open_batch(struct weir_packer *packer)
 {
@@ -319,8 +316,7 @@ static struct open *find_place(struct weir_packer *packer, uint64_t shape, uint6
     return NULL;
 }
 
-/* --- adding ------------------------------------------------------------------------------------
- */
+/* --- adding ----------------------------------------------------------------------------------- */
 
 static void append(struct weir_packer *packer, struct open *open, const struct weir_draft *draft)
 {
@@ -380,8 +376,7 @@ void weir_packer_add(struct weir_packer *packer, const struct weir_draft *draft)
         close_oldest(packer);
 }
 
-/* --- taking, and what is over ------------------------------------------------------------------
- */
+/* --- taking, and what is over ----------------------------------------------------------------- */
 
 struct weir_batch *weir_packer_take(struct weir_packer *packer)
 {

@@ -3,15 +3,19 @@
 #include "journal/export.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/json_text.h"
 #include "base/limits.h"
 #include "journal/outfile.h"
+#include "journal/place.h"
 #include "journal/rejects.h"
 #include "protocol/guid.h"
 
 #define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* six texts, six bytes for each at worst */
+
+#define SUMMARY "summary.json"
 
 /* What is being written, and from where. */
 struct export
@@ -190,12 +194,22 @@ enum weir_status weir_export_ids(struct weir_journal *journal, struct weir_error
 
 /* --- summary, and all ------------------------------------------------------------------------- */
 
+bool weir_export_is_complete(const struct weir_journal *journal)
+{
+    return access(weir_path_join(weir_journal_directory(journal), SUMMARY).text, F_OK) == 0;
+}
+
+void weir_export_revoke(const struct weir_journal *journal)
+{
+    unlink(weir_path_join(weir_journal_directory(journal), SUMMARY).text);
+}
+
 enum weir_status weir_export_summary(struct weir_journal *journal, struct weir_str text,
                                      struct weir_error *err)
 {
     struct weir_outfile file;
-    enum weir_status status = weir_outfile_init(&file, weir_journal_directory(journal),
-                                                "summary.json", weir_journal_hooks(journal), err);
+    enum weir_status status = weir_outfile_init(&file, weir_journal_directory(journal), SUMMARY,
+                                                weir_journal_hooks(journal), err);
     if (status)
         return status;
     weir_outfile_add(&file, text);

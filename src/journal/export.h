@@ -25,6 +25,13 @@ enum weir_export {
     WEIR_EXPORT_SUMMARY,
 };
 
+/*
+ * The summary is written last, so it stands for all of them. A run that begins takes it away; one
+ * that was killed before the end of its exports leaves none.
+ */
+bool weir_export_is_complete(const struct weir_journal *journal);
+void weir_export_revoke(const struct weir_journal *journal);
+
 enum weir_status weir_export_rejects(struct weir_journal *journal, struct weir_error *err);
 enum weir_status weir_export_errors(struct weir_journal *journal, struct weir_error *err);
 enum weir_status weir_export_ids(struct weir_journal *journal, struct weir_error *err);

@@ -554,6 +554,22 @@ def test_a_limit_or_a_deadline_ends_it_with_6(folder):
         assert "--deadline" not in line and "--batch-size" not in line, line
 
 
+def test_rows_whose_outcome_stays_unknown_end_it_with_8(folder):
+    rows = write_rows(folder, 20)
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        set_faults(url, {"kind": "commit_then_silence", "operation": "CreateMultiple"})
+        result = weir(folder, "create", "account", rows, "--set",
+                      "Dataverse:Resilience:MaxRetryTime=1s", *QUICK)
+        assert result.returncode == 8 and balance(result)["unknown"] == 20, result
+        assert re.search(r"requests? without an answer may still be executed until \d\d:\d\d:\d\d",
+                         result.stderr), result
+        set_faults(url)
+        again = paste(resume_line(result.stderr), folder)
+        assert again.returncode == 0 and balance(again)["done"] == 20, again
+        assert ledger(url)["rows"] == 20 and ledger(url)["duplicates"] == 0
+
+
 def test_a_service_that_is_not_there_ends_it_with_10(folder):
     rows = write_rows(folder, 3)
     with simulator(SIM, "--users", "1") as (_, config):

@@ -46,17 +46,23 @@ static const struct {
     { "EMFILE", EMFILE }, { "ENOSPC", ENOSPC }, { "EROFS", EROFS },
 };
 
+/* A signal that the process gets when a fault point is passed for the n-th time. */
+struct blow {
+    int number;
+    int point; /* -1: none */
+    uint64_t nth;
+    uint64_t passed; /* atomic */
+};
+
 /* Set once, before the threads. */
-static int kill_point = -1;
-static uint64_t kill_nth;
+static struct blow death = { .number = SIGKILL, .point = -1 };
+static struct blow interrupt = { .number = SIGINT, .point = -1 };
 static int fail_call = -1;
 static uint64_t fail_nth;
 static int fail_reason;
 static bool fail_once;
 
-/* Atomic. */
-static uint64_t passed;
-static uint64_t called;
+static uint64_t called; /* atomic */
 
 static void misunderstood(const char *variable)
 {
@@ -67,11 +73,18 @@ static void misunderstood(const char *variable)
 
 /* --- dying ------------------------------------------------------------------------------------ */
 
+static void strike(struct blow *blow, enum weir_point point)
+{
+    if ((int)point == blow->point &&
+        __atomic_add_fetch(&blow->passed, 1, __ATOMIC_SEQ_CST) == blow->nth)
+        kill(getpid(), blow->number);
+}
+
 static void at(void *ctx, enum weir_point point)
 {
     (void)ctx;
-    if ((int)point == kill_point && __atomic_add_fetch(&passed, 1, __ATOMIC_SEQ_CST) == kill_nth)
-        kill(getpid(), SIGKILL);
+    strike(&death, point);
+    strike(&interrupt, point);
 }
 
 /* --- a disk that fails ------------------------------------------------------------------------ */
@@ -146,14 +159,24 @@ static bool is(struct weir_str word, const char *text)
     return weir_str_equal(word, weir_str_from(text));
 }
 
-static bool read_kill(const char *text)
+static bool read_blow(const char *text, struct blow *blow)
 {
     struct weir_str name = next_word(&text);
     for (int point = 0; point < WEIR_POINT_COUNT; point++) {
         if (is(name, weir_point_name((enum weir_point)point)))
-            kill_point = point;
+            blow->point = point;
     }
-    return kill_point >= 0 && read_nth(next_word(&text), &kill_nth) && !*text;
+    return blow->point >= 0 && read_nth(next_word(&text), &blow->nth) && !*text;
+}
+
+static bool read_kill(const char *text)
+{
+    return read_blow(text, &death);
+}
+
+static bool read_interrupt(const char *text)
+{
+    return read_blow(text, &interrupt);
 }
 
 static bool read_io(const char *text)
@@ -205,6 +228,8 @@ const struct weir_journal_hooks *job_hooks(void)
 {
     static struct weir_journal_hooks hooks;
     if (read_variable("WEIR_KILL_AT", read_kill))
+        hooks.at = at;
+    if (read_variable("WEIR_INTERRUPT_AT", read_interrupt))
         hooks.at = at;
     if (read_variable("WEIR_FAIL_IO", read_io))
         hooks.io = &flaky_io;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the command says: figures, lines of progress, words quoted for a shell, and which exit code
- * stands. Linked with the files of apps/weir that make them.
+ * What the command says: figures, lines of progress, words quoted for a shell, where jobs live and
+ * which exit code stands. Linked with the files of apps/weir that make them.
  */
 #include <float.h>
 #include <math.h>
@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "exit_code.h"
 #include "figures.h"
+#include "job_place.h"
 #include "progress_plain.h"
 #include "resume_line.h"
 #include "support/suite.h"
@@ -184,6 +185,64 @@ START_TEST(a_word_that_needs_no_quotes_has_none)
 }
 END_TEST
 
+/* In the place of jobs, and nowhere else, whatever the table is called. */
+START_TEST(a_job_has_a_place_of_its_own_and_is_found_by_its_name)
+{
+    static const char *const tables[] = { "account",
+                                          "../../etc",
+                                          "a/b",
+                                          "",
+                                          ".",
+                                          "a b'c",
+                                          "a_table_with_a_name_that_is_longer_than_any_name_of_a_"
+                                          "table_could_ever_be_in_this_world_or_another" };
+    setenv("XDG_STATE_HOME", "/state", 1);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        static const char root[] = "/state/weir/jobs/";
+        char *directory;
+        ck_assert_int_eq(job_place_new(tables[i], "create", &directory, NULL), WEIR_OK);
+        ck_assert_int_eq(strncmp(directory, root, strlen(root)), 0);
+        char *name = job_place_name(directory);
+        ck_assert_str_eq(name, directory + strlen(root));
+        ck_assert(!strpbrk(name, "/. '") && strlen(name) < 128 && strstr(name, "-create-"));
+        free(name);
+        free(directory);
+    }
+}
+END_TEST
+
+START_TEST(a_job_that_lies_elsewhere_is_named_by_its_directory)
+{
+    static const char *const elsewhere[] = { "/tmp/job",
+                                             "/state/weir/jobsx/a",
+                                             "/state/weir/jobs/a/b",
+                                             "/state/weir/jobs/-a",
+                                             "/state/weir/jobs/.a",
+                                             "/state/weir/jobs/" };
+    setenv("XDG_STATE_HOME", "/state", 1);
+    for (size_t i = 0; i < COUNT(elsewhere); i++) {
+        char *name = job_place_name(elsewhere[i]);
+        ck_assert_str_eq(name, elsewhere[i]);
+        free(name);
+    }
+}
+END_TEST
+
+START_TEST(without_a_home_there_is_no_place_for_jobs)
+{
+    char *directory = NULL;
+    setenv("XDG_STATE_HOME", "relative", 1);
+    setenv("HOME", "/home/me", 1);
+    ck_assert_int_eq(job_place_new("account", "create", &directory, NULL), WEIR_OK);
+    ck_assert_int_eq(strncmp(directory, "/home/me/.local/state/weir/jobs/", 32), 0);
+    free(directory);
+    unsetenv("HOME");
+    struct weir_error err;
+    ck_assert_int_eq(job_place_new("account", "create", &directory, &err), WEIR_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.message, "--job-dir"));
+}
+END_TEST
+
 START_TEST(of_two_exit_codes_the_graver_one_stands)
 {
     static const int order[] = { 70, 7, 4, 10, 8, 3, 6, 5, 2, 1, 0 };
@@ -233,6 +292,9 @@ int main(void)
     suite_add(&s, whatever_the_job_says_a_line_fits_120_columns_and_is_one_line);
     suite_add(&s, a_quoted_word_is_the_same_word_to_a_shell);
     suite_add(&s, a_word_that_needs_no_quotes_has_none);
+    suite_add(&s, a_job_has_a_place_of_its_own_and_is_found_by_its_name);
+    suite_add(&s, a_job_that_lies_elsewhere_is_named_by_its_directory);
+    suite_add(&s, without_a_home_there_is_no_place_for_jobs);
     suite_add(&s, of_two_exit_codes_the_graver_one_stands);
     suite_add(&s, every_status_has_its_exit_code);
     return suite_run(&s);

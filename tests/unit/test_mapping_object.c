@@ -229,6 +229,22 @@ START_TEST(the_shape_is_the_set_of_names)
 }
 END_TEST
 
+/* Escapes of names that are longer than any column's are not resolved. */
+START_TEST(names_of_any_length_have_a_shape)
+{
+    uint64_t shapes[2];
+    char text[4096];
+    begin(WEIR_OPERATION_UPDATE, NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(text, sizeof(text), "{\"gadgetid\":\"" ID_1 "\",\"\\u0061%02000d%d\":1}", 0, i);
+        rig_object(text);
+        is_fine();
+        shapes[i] = draft.shape;
+    }
+    ck_assert_uint_ne(shapes[0], shapes[1]);
+}
+END_TEST
+
 /* ---- bounds ---- */
 
 START_TEST(an_object_may_weigh_what_a_request_can_carry_and_no_more)
@@ -432,6 +448,7 @@ int main(void)
     rig_add(&s, a_row_that_is_not_named_as_it_must_be_is_refused);
     rig_add(&s, an_owner_is_added_where_there_is_none);
     rig_add(&s, the_shape_is_the_set_of_names);
+    rig_add(&s, names_of_any_length_have_a_shape);
     rig_add(&s, an_object_may_weigh_what_a_request_can_carry_and_no_more);
     rig_add(&s, an_arena_that_is_full_is_said_and_harms_nothing);
     rig_add(&s, whatever_an_object_has_arrives);

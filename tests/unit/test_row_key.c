@@ -304,6 +304,23 @@ START_TEST(partitions_are_compared_byte_by_byte)
 }
 END_TEST
 
+/* In one piece, over the border of what is hashed at once. */
+START_TEST(long_partitions_are_told_apart)
+{
+    char text[3 * WEIR_ROW_KEY_BYTES];
+    struct weir_guid id = { { 1 } };
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    uint64_t hash = hash_exact(&id, text);
+    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+        text[i] = 'y';
+        must(hash_exact(&id, text) != hash);
+        text[i] = 'x';
+        must(hash_exact(&id, text + i + 1) != hash);
+    }
+}
+END_TEST
+
 static int compare_hashes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -343,6 +360,7 @@ int main(void)
     suite_add(&s, ids_are_the_same_in_any_form);
     suite_add(&s, parts_do_not_run_into_each_other);
     suite_add(&s, partitions_are_compared_byte_by_byte);
+    suite_add(&s, long_partitions_are_told_apart);
     suite_add(&s, a_million_keys_have_a_million_hashes_and_none_is_nought);
     return suite_run(&s);
 }

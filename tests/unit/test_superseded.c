@@ -5,8 +5,7 @@
 #include "bulk/superseded.h"
 #include "support/suite.h"
 
-/* --- a stream of batches, as a packer would make it ---------------------------------------------
- */
+/* --- a stream of batches, as a packer would make it ------------------------------------------- */
 
 #define ROWS       3000
 #define BATCH_ROWS 10
@@ -160,8 +159,7 @@ START_TEST(exactly_the_rejected_rows_whose_key_comes_again_are_marked)
 }
 END_TEST
 
-/* --- single cases -------------------------------------------------------------------------------
- */
+/* --- single cases ----------------------------------------------------------------------------- */
 
 static struct weir_superseded superseded;
 static uint64_t found[8];

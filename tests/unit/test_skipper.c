@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Which rows a resumed run passes over, and where it begins: against a plain list of rows. */
+#include "base/rng.h"
+#include "bulk/skipper.h"
+#include "support/journal_rig.h"
+
+#define ROWS      400
+#define ROW_BYTES 10
+
+/* Rows 1 … ROWS, the first `first_file` of them in file 0, the others in file 1. */
+static bool finished[ROWS + 2];
+static uint64_t first_file;
+
+static uint32_t file_of(uint64_t row)
+{
+    return row > first_file;
+}
+
+static uint64_t offset_of(uint64_t row)
+{
+    return ROW_BYTES * (row > first_file ? row - first_file - 1 : row - 1);
+}
+
+static void finish_range(struct weir_journal *journal, uint64_t first, uint64_t last)
+{
+    struct weir_range range = {
+        .outcome = (enum weir_range_outcome)(first % WEIR_RANGE_OUTCOMES),
+        .file = file_of(first),
+        .first = first,
+        .last = last,
+        .offset = offset_of(first),
+        .behind = offset_of(last) + ROW_BYTES,
+    };
+    ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+    for (uint64_t row = first; row <= last; row++)
+        finished[row] = true;
+}
+
+static void reject_row(struct weir_journal *journal, uint64_t row)
+{
+    struct weir_reject reject = {
+        .file = file_of(row),
+        .row = row,
+        .offset = offset_of(row),
+        .class_name = weir_str_from("bad rows"),
+        .bytes = weir_str_from("x"),
+    };
+    ck_assert_int_eq(weir_journal_add_reject(journal, &reject, NULL, NULL), WEIR_OK);
+    finished[row] = true;
+}
+
+/* A journal in which some rows are finished, many of them at the beginning. */
+static struct weir_journal *make_history(struct weir_rng *rng)
+{
+    struct weir_journal *journal = make_job();
+    memset(finished, 0, sizeof(finished));
+    first_file = weir_rng_below(rng, ROWS + 1);
+    uint64_t gap = weir_rng_below(rng, 4) ? 1 + weir_rng_below(rng, ROWS) : ROWS + 1;
+    for (uint64_t row = 1; row <= ROWS;) {
+        uint64_t last = row + weir_rng_below(rng, 9);
+        last = last > ROWS ? ROWS : last;
+        last = file_of(row) != file_of(last) ? first_file : last;
+        bool kept = row >= gap && weir_rng_below(rng, 2);
+        if (!kept && weir_rng_below(rng, 4))
+            finish_range(journal, row, last);
+        else if (!kept)
+            for (uint64_t i = row; i <= last; i++)
+                reject_row(journal, i);
+        row = last + 1;
+    }
+    finish_job(journal);
+    weir_journal_free(journal);
+    return open_job();
+}
+
+START_TEST(exactly_the_finished_rows_are_passed_over)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, (uint64_t)_i, 21);
+    make_scratch();
+    struct weir_journal *journal = make_history(&rng);
+    struct weir_skipper skipper;
+    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), NULL), WEIR_OK);
+    for (uint64_t row = 1 + weir_rng_below(&rng, 3); row <= ROWS + 1;
+         row += 1 + weir_rng_below(&rng, 2)) {
+        bool answer;
+        ck_assert_int_eq(weir_skipper_ask(&skipper, row, &answer, NULL), WEIR_OK);
+        must(answer == finished[row]);
+    }
+    weir_skipper_release(&skipper);
+    weir_journal_free(journal);
+}
+END_TEST
+
+START_TEST(a_reader_that_begins_at_the_entrance_meets_every_unfinished_row)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, (uint64_t)_i, 22);
+    make_scratch();
+    struct weir_journal *journal = make_history(&rng);
+    struct weir_skipper skipper;
+    struct weir_entrance entrance;
+    uint64_t first = 1;
+    while (first <= ROWS && finished[first])
+        first++;
+    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), NULL), WEIR_OK);
+    ck_assert_int_eq(weir_skipper_entrance(&skipper, &entrance, NULL), WEIR_OK);
+    ck_assert_uint_le(entrance.number, first);
+    ck_assert_uint_ge(entrance.number + 1, first); /* and not much else */
+    if (entrance.number > 1) {
+        bool at_end = entrance.number == first_file + 1 && entrance.file == 0; /* of its file */
+        must(at_end ? entrance.offset == first_file * ROW_BYTES
+                    : entrance.file == file_of(entrance.number) || entrance.number == ROWS + 1);
+        must(at_end || entrance.number == ROWS + 1 ||
+             entrance.offset == offset_of(entrance.number));
+    }
+    weir_skipper_release(&skipper);
+    weir_journal_free(journal);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("skipper");
+    suite_add_loop(&s, "exactly_the_finished_rows_are_passed_over",
+                   exactly_the_finished_rows_are_passed_over, 40);
+    suite_add_loop(&s, "a_reader_that_begins_at_the_entrance_meets_every_unfinished_row",
+                   a_reader_that_begins_at_the_entrance_meets_every_unfinished_row, 40);
+    return suite_run(&s);
+}

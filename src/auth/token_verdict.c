@@ -36,9 +36,11 @@ static enum weir_status come_again(const struct weir_exchange_answer *answer,
 enum weir_status weir_token_unavailable(const struct weir_exchange_answer *answer, const char *who,
                                         struct weir_error *err)
 {
+    const char *ending = weir_ending_name(answer->ending);
+    bool said = strncmp(answer->detail, ending, strlen(ending)) == 0; /* by the detail itself */
     if (answer->ending != WEIR_ENDING_COMPLETE)
-        weir_fail(err, WEIR_E_UNAVAILABLE, "%s gave no answer: %s%s%s", who,
-                  weir_ending_name(answer->ending), answer->detail[0] ? ", " : "", answer->detail);
+        weir_fail(err, WEIR_E_UNAVAILABLE, "%s gave no answer: %s%s%s", who, said ? "" : ending,
+                  said || !answer->detail[0] ? "" : ", ", answer->detail);
     else if (answer->status >= 300 && answer->status < 400)
         weir_fail(err, WEIR_E_UNAVAILABLE,
                   "%s answered %d, a redirect, which is never followed with a credential", who,

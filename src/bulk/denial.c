@@ -42,19 +42,35 @@ static const struct weir_report_item *item_of(const struct weir_landing *landing
     return landing->report->items ? &landing->report->items[i] : NULL;
 }
 
-/* All that was on trial is forbidden by everybody: no row is to blame, and the job is over. */
-static bool is_convicted(const struct weir_landing *landing)
+static bool is_denied_by_all(const struct weir_landing *landing)
+{
+    for (uint32_t i = 0; i < landing->load->row_count; i++) {
+        if (weir_load_state(landing->load, i)->denials < 2 &&
+            weir_executor_has_other(landing->executor, landing->load->lease.connection))
+            return false;
+    }
+    return true;
+}
+
+static bool is_all_that_was_on_trial(const struct weir_landing *landing)
 {
     const struct weir_executor *executor = landing->executor;
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
-        const struct weir_row_state *state = weir_load_state(landing->load, i);
-        if (!state->on_trial ||
-            (state->denials < 2 &&
-             weir_executor_has_other(executor, landing->load->lease.connection)))
+        if (!weir_load_state(landing->load, i)->on_trial)
             return false;
     }
-    return landing->load->mode == WEIR_LOAD_SINGLES && !executor->trial_over &&
-           landing->load->row_count == executor->trial_rows;
+    return !executor->trial_over && landing->load->row_count == executor->trial_rows;
+}
+
+/*
+ * All that was on trial is forbidden by everybody, or rows beside it that left at the same time,
+ * and none was ever done: no row is to blame, and the job is over.
+ */
+static bool is_convicted(const struct weir_landing *landing)
+{
+    bool beside = !landing->executor->any_done && landing->load->row_count > 1;
+    return landing->load->mode == WEIR_LOAD_SINGLES && is_denied_by_all(landing) &&
+           (beside || is_all_that_was_on_trial(landing));
 }
 
 /* One connection forbids all of it. */

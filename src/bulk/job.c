@@ -361,7 +361,8 @@ static void leave_notes(struct weir_job *job)
     struct weir_block block;
     char text[64];
     weir_driver_view(job->driver, &view);
-    if (job->reader && weir_reader_partial_block(job->reader, &block)) {
+    bool right = view.broken_input.status == WEIR_OK; /* what is wrong leaves no trace */
+    if (job->reader && right && weir_reader_partial_block(job->reader, &block)) {
         struct weir_input_block entry = { block.file, block.index, block.bytes, block.last,
                                           block.hash };
         weir_journal_add_block(job->journal, &entry, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "bulk/job_parts.h"
+#include "bulk/summary.h"
 #include "client/describe.h"
 #include "journal/export.h"
 
@@ -533,9 +534,22 @@ const char *weir_job_url(const struct weir_job *job)
     return job->settings.url;
 }
 
+/* A run was over in good order, with all its files: the summary is the last of them. */
+static bool has_good_summary(const struct weir_job *job)
+{
+    struct weir_buf text;
+    int code;
+    weir_buf_init(&text, WEIR_SUMMARY_BYTES_MAX);
+    weir_export_read_summary(job->journal, &text);
+    bool good = weir_summary_read_exit_code(weir_str(text.ptr, text.len), &code) &&
+                (code == 0 || code == 1);
+    weir_buf_release(&text);
+    return good;
+}
+
 bool weir_job_is_finished(const struct weir_job *job)
 {
     const struct weir_pass_totals *it = &job->before;
-    return job->complete_before && weir_export_is_complete(job->journal) &&
+    return job->complete_before && has_good_summary(job) &&
            it->done + it->absent + it->skipped + it->rejected == job->read_before;
 }

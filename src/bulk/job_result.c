@@ -242,7 +242,7 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
         { WEIR_END_JOURNAL, { "", &view->trouble } },
         { WEIR_END_CREDENTIALS, { "no connection is left that may do this", &view->refusal } },
         { WEIR_END_UNREACHABLE, { "the service cannot be reached", &view->trouble } },
-        { WEIR_END_INPUT, { "the input cannot be read", &view->broken_input } },
+        { WEIR_END_INPUT, { "", &view->broken_input } },
         { WEIR_END_ERRORS, { "too many rows were rejected", &none } },
         { WEIR_END_LIMIT,
           { job->limited ? "the limit of rows is reached"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/json.h"
 #include "base/json_text.h"
 
 /* Where the next member goes. */
@@ -117,4 +118,19 @@ void weir_summary_write(const struct weir_summary *summary, struct weir_buf *tex
     add_connections(&object, summary);
     end(&object);
     weir_buf_add_char(text, '\n');
+}
+
+bool weir_summary_read_exit_code(struct weir_str text, int *ret)
+{
+    struct weir_json *json;
+    int64_t code;
+    if (weir_json_parse(text, &json, NULL) != WEIR_OK)
+        return false;
+    const struct weir_json_node *node = weir_json_find(weir_json_root(json), "exit_code");
+    bool found = node && node->type == WEIR_JSON_NUMBER && weir_str_to_int64(node->text, &code) &&
+                 code >= 0 && code <= 255;
+    if (found)
+        *ret = (int)code;
+    weir_json_free(json);
+    return found;
 }

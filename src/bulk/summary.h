@@ -49,4 +49,7 @@ struct weir_summary {
  */
 void weir_summary_write(const struct weir_summary *summary, struct weir_buf *text);
 
+/* How the run ended that wrote it. False: it is not a summary. */
+bool weir_summary_read_exit_code(struct weir_str text, int *ret);
+
 #endif

@@ -194,9 +194,15 @@ enum weir_status weir_export_ids(struct weir_journal *journal, struct weir_error
 
 /* --- summary, and all ------------------------------------------------------------------------- */
 
-bool weir_export_is_complete(const struct weir_journal *journal)
+void weir_export_read_summary(const struct weir_journal *journal, struct weir_buf *text)
 {
-    return access(weir_path_join(weir_journal_directory(journal), SUMMARY).text, F_OK) == 0;
+    char part[4096];
+    size_t got;
+    FILE *file = fopen(weir_path_join(weir_journal_directory(journal), SUMMARY).text, "re");
+    while (file && !text->overflow && (got = fread(part, 1, sizeof(part), file)) > 0)
+        weir_buf_add(text, part, got);
+    if (file)
+        fclose(file);
 }
 
 void weir_export_revoke(const struct weir_journal *journal)

@@ -16,6 +16,7 @@
 #ifndef WEIR_JOURNAL_EXPORT_H
 #define WEIR_JOURNAL_EXPORT_H
 
+#include "base/buf.h"
 #include "journal/journal.h"
 
 enum weir_export {
@@ -27,9 +28,9 @@ enum weir_export {
 
 /*
  * The summary is written last, so it stands for all of them. A run that begins takes it away; one
- * that was killed before the end of its exports leaves none.
+ * that was killed before the end of its exports leaves none, and nothing is read.
  */
-bool weir_export_is_complete(const struct weir_journal *journal);
+void weir_export_read_summary(const struct weir_journal *journal, struct weir_buf *text);
 void weir_export_revoke(const struct weir_journal *journal);
 
 enum weir_status weir_export_rejects(struct weir_journal *journal, struct weir_error *err);

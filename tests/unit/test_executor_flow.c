@@ -244,6 +244,27 @@ START_TEST(if_all_rows_of_the_first_load_are_forbidden_the_job_is_over)
 }
 END_TEST
 
+START_TEST(no_row_is_rejected_that_left_beside_the_first_load_and_is_forbidden_too)
+{
+    setup(2, 4);
+    plan.bulk = false;
+    start();
+    give(5);
+    give(5);
+    struct weir_load *first = flight();
+    struct weir_load *second = flight();
+    reply_each(first, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    reply_each(second, FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    struct weir_load *loads[] = { flight(), flight() };
+    bool is_second = loads[0]->batch->serial == 2; /* the one that is not on trial answers first */
+    reply_each(loads[!is_second], FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    reply_each(loads[is_second], FORBIDDEN, WEIR_FAULT_PRIVILEGE);
+    ck_assert_uint_eq(executor.rejected, 0);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 10);
+    finish(4);
+}
+END_TEST
+
 START_TEST(a_connection_whose_credentials_are_of_no_use_is_set_aside_until_none_is_left)
 {
     setup(2, 1);
@@ -535,6 +556,7 @@ int main(void)
     suite_add(&s, a_load_that_one_connection_forbids_goes_to_another_and_sets_the_first_aside);
     suite_add(&s, a_row_that_two_connections_forbid_is_rejected);
     suite_add(&s, a_connection_that_forbids_a_row_twice_is_not_two_connections);
+    suite_add(&s, no_row_is_rejected_that_left_beside_the_first_load_and_is_forbidden_too);
     TCase *loop = tcase_create("if_all_rows_of_the_first_load_are_forbidden_the_job_is_over");
     tcase_set_timeout(loop, 0);
     tcase_add_loop_test(loop, if_all_rows_of_the_first_load_are_forbidden_the_job_is_over, 1, 4);

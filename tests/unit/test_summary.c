@@ -149,6 +149,24 @@ START_TEST(what_is_missing_or_no_number_is_written_as_json_all_the_same)
 }
 END_TEST
 
+START_TEST(the_exit_code_can_be_read_back_and_from_nothing_else)
+{
+    static const char *const others[] = {
+        "", "7", "{}", "{\"exit_code\":\"7\"}", "{\"exit_code\":256}", "{\"exit_code\":7"
+    };
+    struct weir_summary summary = sample();
+    struct weir_buf text;
+    int code = -1;
+    weir_buf_init(&text, WEIR_SUMMARY_BYTES_MAX);
+    weir_summary_write(&summary, &text);
+    ck_assert(weir_summary_read_exit_code(weir_str(text.ptr, text.len), &code));
+    ck_assert_int_eq(code, 70);
+    for (size_t i = 0; i < COUNT(others); i++)
+        ck_assert(!weir_summary_read_exit_code(weir_str_from(others[i]), &code));
+    weir_buf_release(&text);
+}
+END_TEST
+
 /* Any bytes but 0, mostly those that mean something to JSON or to UTF-8. */
 static void make_name(struct weir_rng *rng, char *name, size_t len)
 {
@@ -238,6 +256,7 @@ int main(void)
 {
     struct suite s = suite_new("summary");
     suite_add(&s, every_key_is_there_once_and_on_a_line_of_its_own);
+    suite_add(&s, the_exit_code_can_be_read_back_and_from_nothing_else);
     suite_add(&s, what_is_missing_or_no_number_is_written_as_json_all_the_same);
     suite_add(&s, hostile_names_stay_names);
     suite_add(&s, the_largest_job_fits);

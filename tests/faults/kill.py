@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+SIGKILL, then resume: kill.py WEIR WEIR_SIM [WEIR_FAULT]
+
+At random instants of the start, of the run and of a resume, up to five times a job; and, with the program that has
+fault points, at every boundary of the journal. Afterwards every row is in once, and no more was sent again than was in
+flight or answered but not yet committed.
+"""
+import functools
+import pathlib
+import re
+import signal
+import sys
+
+from campaign import (CREATE, DELETE, FULL, GROUP, UPDATE, UPSERT, WEIR_FAULT, Job, judge, let_pass,
+                      run_tests, seed_of, wait_until, world)
+
+CONNECTIONS, PARALLEL = 2, 4
+BATCH = 3
+REQUESTS = 800
+OVERHEAD = 12  # requests of a run that carry no rows
+KILLS_MAX = 5
+JOBS = 20 if FULL else 5  # for each operation: with 1 to 5 kills each
+
+# Levels that do not move: what may be in flight is known.
+STEADY = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": PARALLEL}
+
+
+def kill_somewhere(job, run):
+    """Early, by the clock, to meet what a start or a resume does; or somewhere in the rest. True: killed."""
+    chance, sim = job.chance, job.world
+    if chance.random() < 0.3:
+        let_pass(chance.uniform(0, 0.25))
+    else:
+        now = sim.requests()
+        target = chance.randint(now, max(now, job.base_requests + REQUESTS + OVERHEAD))
+        wait_until(lambda: sim.requests() >= target or run.is_over(), "so much has been sent")
+        let_pass(chance.uniform(0, 0.03))
+    run.kill()
+    return job.finish(run).code == -signal.SIGKILL
+
+
+def check_sent_again(job, kills):
+    """A create that is met again is looked for as well: two requests."""
+    again = (2 if job.kind is CREATE else 1) * (CONNECTIONS * PARALLEL + GROUP)
+    most = REQUESTS + job.runs * OVERHEAD + kills * again
+    assert job.requests() <= most, (job.requests(), most, kills)
+
+
+def killed(kind, number, folder):
+    name = f"{kind.name} {number}"
+    with world(connections=CONNECTIONS, seed=seed_of(name)) as sim:
+        job = Job(sim, kind, folder, BATCH * REQUESTS, batch=BATCH, seed=seed_of(name), quick=STEADY)
+        kills = sum(kill_somewhere(job, job.start()) for _ in range(1 + number % KILLS_MAX))
+        job.run()
+        judge(job)
+        check_sent_again(job, kills)
+
+
+for each in (CREATE, UPDATE, UPSERT, DELETE):
+    for job_number in range(JOBS):
+        globals()[f"test_{each.name}_killed_at_random_{job_number + 1}"] = functools.partial(
+            killed, each, job_number)
+
+
+# --- every boundary of the journal ----------------------------------------------------------------
+
+def points():
+    source = pathlib.Path(__file__).resolve().parents[2] / "src/journal/point.c"
+    return re.findall(r'\[WEIR_POINT_\w+\] = "([a-z-]+)"', source.read_text())
+
+
+def die_at(job, point, nth):
+    """True: it came there."""
+    result = job.run(program=WEIR_FAULT, env={"WEIR_KILL_AT": f"{point}:{nth}"})
+    assert result.code in (0, 1, -signal.SIGKILL), result
+    return result.code == -signal.SIGKILL
+
+
+def spoil(job):
+    """A row that is refused, so that there is something to reject."""
+    job.bad = {17}
+    if job.kind is CREATE:
+        job.rows[16]["description"] = "refused"
+        job.world.faults({"kind": "bad_row", "column": "description", "value": "refused"})
+    else:
+        job.rows[16]["accountid"] = job.new_id()
+    job.write_input()
+
+
+def boundary(kind, point, nth, resumed, folder):
+    name = f"{kind.name} {point} {nth} {resumed}"
+    with world(connections=CONNECTIONS, seed=seed_of(name)) as sim:
+        job = Job(sim, kind, folder, 90, batch=BATCH, seed=seed_of(name), quick=STEADY)
+        spoil(job)
+        if resumed:
+            assert die_at(job, "after-seal", 2), job.outputs
+        came = die_at(job, point, nth)
+        job.run()
+        judge(job)
+        return came
+
+
+def every_way(point, folder):
+    """In the first run or in a resume, the first time or later: somewhere it must be met."""
+    base = pathlib.Path(folder)
+    came = []
+    for kind in (CREATE, UPDATE):
+        for nth in (1, 3) if kind is CREATE else (2,):
+            for resumed in (False, True):
+                inner = base / f"{kind.name}-{nth}-{resumed}"
+                inner.mkdir()
+                came.append(boundary(kind, point, nth, resumed, inner))
+    assert any(came), "the point was never met"
+
+
+if WEIR_FAULT:
+    for each in points():
+        globals()[f"test_killed_at_{each.replace('-', '_')}"] = functools.partial(every_way, each)
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"], at_once=4)

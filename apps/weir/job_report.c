@@ -24,7 +24,8 @@ static void say_cost(const struct weir_job_result *result)
              figure_count(result->requests).text, result->requests == 1 ? "" : "s",
              figure_count(result->throttles).text, result->throttles == 1 ? "" : "s");
     if (result->throttle_wait_s > 0)
-        say_part(" (connections waited %s)", figure_span(result->throttle_wait_s).text);
+        say_part(" (connections closed for %s, added up)",
+                 figure_span(result->throttle_wait_s).text);
     if (result->rows_again > 0)
         say_part(", %s row%s sent again", figure_count(result->rows_again).text,
                  result->rows_again == 1 ? "" : "s");

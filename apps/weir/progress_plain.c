@@ -31,14 +31,19 @@ void progress_plain_take(struct progress_plain *progress, struct weir_job *job)
     }
 }
 
-/* Names come from a file: nothing in them may steer a terminal. */
-static void add_name(struct weir_buf *line, const char *name)
+/* Names and words come from elsewhere: nothing in them may steer a terminal. */
+static void add_words(struct weir_buf *line, const char *words, size_t columns)
 {
-    struct weir_str cut = weir_str_cut(weir_str_from(name), NAME_COLUMNS);
+    struct weir_str cut = weir_str_cut(weir_str_from(words), columns);
     for (size_t i = 0; i < cut.len; i++) {
         unsigned char c = (unsigned char)cut.ptr[i];
         weir_buf_add_char(line, c < ' ' || c == 0x7f ? '?' : cut.ptr[i]);
     }
+}
+
+static void add_name(struct weir_buf *line, const char *name)
+{
+    add_words(line, name, NAME_COLUMNS);
 }
 
 static void add_others(struct weir_buf *line, uint32_t count)
@@ -80,11 +85,18 @@ static void add_trouble(struct weir_buf *line, const struct progress_plain *prog
         add_others(line, progress->throttled);
         weir_buf_printf(line, " throttled for %s", figure_span(throttled_s).text);
     }
+    if (progress->job.stopping)
+        weir_buf_printf(line, "; stopping, %" PRIu32 " requests on their way",
+                        progress->job.requests_in_flight);
     if (progress->set_aside > 0) {
         weir_buf_add_text(line, "; ");
         add_name(line, progress->first_set_aside.name);
         add_others(line, progress->set_aside);
         weir_buf_add_text(line, " set aside");
+    }
+    if (progress->job.trouble[0]) {
+        weir_buf_add_text(line, "; ");
+        add_words(line, progress->job.trouble, PROGRESS_PLAIN_COLUMNS);
     }
 }
 

@@ -104,7 +104,7 @@ struct weir_job_result {
     uint64_t bytes_sent;
     uint64_t rows_again; /* rows of requests that were not their first */
     uint64_t throttles;
-    double throttle_wait_s;
+    double throttle_wait_s;        /* that throttles kept connections closed, added up over them */
     uint64_t requests_unknown;     /* whose outcome is not known … */
     double requests_unknown_for_s; /* … and that may still be executed for so long; 0: none */
 };
@@ -122,6 +122,9 @@ struct weir_job_progress {
     double read_share;      /* of the input, 0 … 1; negative: not known */
     double throttled_for_s; /* all connections are: so long; 0: not */
     struct weir_pool_stats pool;
+    uint32_t requests_in_flight;
+    char trouble[160]; /* what is in the way while nothing moves; empty: nothing */
+    bool stopping;     /* nothing more is sent */
     bool over;
 };
 

@@ -401,6 +401,8 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
         .all_throttled_until_us = open || reopening_us == WEIR_FOREVER ? 0 : reopening_us,
         .bytes_sent = driver->bytes_sent,
         .reach = driver->scribe.reach,
+        .stopping = executor->stop_us != WEIR_FOREVER,
+        .requests_in_flight = driver->flights,
         .trouble = driver->trouble,
         .refusal = driver->refusal,
         .broken_input = driver->broken_input,
@@ -416,6 +418,14 @@ double weir_driver_eta_s(struct weir_driver *driver, const struct weir_progress_
     double eta_s = weir_progress_eta_s(&driver->progress, rest, weir_clock_now_us());
     pthread_mutex_unlock(&driver->lock);
     return eta_s;
+}
+
+/* How long throttles have kept a lane closed by now. */
+static int64_t closed_us(const struct weir_tracker *tracker, uint32_t key, int64_t now_us)
+{
+    int64_t expiry_us = weir_tracker_expiry_us(tracker, key, now_us);
+    int64_t to_come_us = expiry_us == WEIR_NEVER ? 0 : expiry_us - now_us;
+    return tracker->backoff_us[key] - to_come_us;
 }
 
 void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
@@ -434,7 +444,7 @@ void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
     };
     uint32_t lanes = core->policy->lanes_max ? core->policy->lanes_max : 1;
     for (uint32_t lane = 0; lane < lanes; lane++)
-        ret->backoff_us += core->tracker.backoff_us[connection * lanes + lane];
+        ret->backoff_us += closed_us(&core->tracker, connection * lanes + lane, now_us);
     weir_core_rate_stats(core, connection, now_us, &ret->rate);
     pthread_mutex_unlock(&driver->lock);
 }

@@ -79,7 +79,7 @@ struct weir_driver_connection {
     uint32_t cap;
     int64_t reopening_us; /* throttled until then; past: not */
     bool set_aside;
-    int64_t backoff_us; /* that throttles kept it closed, in all */
+    int64_t backoff_us; /* that throttles have kept it closed, in all */
 };
 
 struct weir_driver_view {
@@ -93,6 +93,9 @@ struct weir_driver_view {
     struct weir_pool_stats pool;
     uint64_t bytes_sent; /* once it is over */
     uint64_t reach;      /* that is durable */
+    bool stopping;
+    uint32_t requests_in_flight;
+
     /* The last of each; status WEIR_OK: none. */
     struct weir_error trouble; /* of the journal, the service, the way to it */
     struct weir_error refusal; /* of who we are, or of what we may do */

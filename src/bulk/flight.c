@@ -49,6 +49,23 @@ static void note_failure(struct weir_driver *driver, const struct weir_flight *f
     weir_driver_note_trouble(driver, &err);
 }
 
+/* Of rows that were told one by one, what forbids them. */
+static void note_denial(struct weir_driver *driver, const struct weir_flight *flight,
+                        const struct weir_report *report)
+{
+    for (uint32_t i = 0; i < report->item_count; i++) {
+        const struct weir_report_item *item = &report->items[i];
+        struct weir_error err;
+        if (item->verdict.class_ != WEIR_CLASS_PRIVILEGE)
+            continue;
+        weir_fail(&err, WEIR_E_CREDENTIALS, "%s%s%s", weir_verdict_cause(&item->verdict).text,
+                  item->message ? ": " : "", item->message ? item->message : "");
+        weir_error_set_connection(&err, flight->link->name);
+        weir_driver_note_trouble(driver, &err);
+        return;
+    }
+}
+
 static void tell(struct weir_flight *flight, const struct weir_call_answer *answer)
 {
     struct weir_driver *driver = flight->driver;
@@ -71,6 +88,7 @@ static void tell(struct weir_flight *flight, const struct weir_call_answer *answ
     if (!report.message && exchange->detail[0])
         report.message = weir_strdup(exchange->detail);
     note_failure(driver, flight, answer);
+    note_denial(driver, flight, &report);
     weir_executor_answered(&driver->executor, flight->load, &report,
                            weir_loop_now_us(driver->loop));
     weir_report_release(&report);

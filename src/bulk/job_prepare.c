@@ -178,8 +178,11 @@ static enum weir_status open_files(struct weir_job *job, struct weir_reader_opti
 static enum weir_status describe(struct weir_job *job, struct weir_error *err)
 {
     struct weir_description description;
+    int64_t patience_us = WEIR_FIRST_CONTACT_US;
+    if (job->options.deadline_us && job->options.deadline_us < patience_us)
+        patience_us = job->options.deadline_us;
     enum weir_status status =
-        weir_client_describe(job->client, job->options.table, &description, err);
+        weir_client_describe(job->client, job->options.table, patience_us, &description, err);
     if (status)
         return status;
     job->table = description.table;

@@ -115,6 +115,18 @@ static int exit_code_of(const struct weir_job *job, const struct weir_driver_vie
     return weir_result_exit_code(&result);
 }
 
+/* Of all connections together. */
+static double throttle_wait_s(struct weir_job *job)
+{
+    double sum_s = 0;
+    for (uint32_t i = 0; i < job->settings.connection_count; i++) {
+        struct weir_driver_connection it;
+        weir_driver_connection(job->driver, i, &it);
+        sum_s += (double)it.backoff_us / WEIR_US_PER_S;
+    }
+    return sum_s;
+}
+
 void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
 {
     struct weir_driver_view view;
@@ -137,7 +149,7 @@ void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
         .bytes_sent = view.bytes_sent,
         .rows_again = view.result.rows_again,
         .throttles = view.pool.total_throttle_events,
-        .throttle_wait_s = (double)view.pool.total_backoff_time_us / WEIR_US_PER_S,
+        .throttle_wait_s = throttle_wait_s(job),
         .requests_unknown = view.result.requests_unknown,
         .requests_unknown_for_s = clear_us > 0 ? (double)clear_us / WEIR_US_PER_S : 0,
     };
@@ -319,7 +331,13 @@ void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret)
     };
     if (job->bytes_total > 0)
         ret->read_share = (double)rest.bytes_read / (double)job->bytes_total;
-    ret->eta_s = weir_driver_eta_s(job->driver, &rest);
+    ret->eta_s = view.stopping ? -1 : weir_driver_eta_s(job->driver, &rest);
+    ret->stopping = view.stopping;
+    ret->requests_in_flight = view.requests_in_flight;
+    bool stuck = view.rows_per_second <= 0 && ret->throttled_for_s <= 0;
+    const struct weir_error *why = view.refusal.status ? &view.refusal : &view.trouble;
+    snprintf(ret->trouble, sizeof(ret->trouble), "%.*s",
+             stuck && why->status ? (int)sizeof(ret->trouble) - 1 : 0, why->message);
     pthread_mutex_lock(&job->lock);
     ret->over = job->over;
     pthread_mutex_unlock(&job->lock);

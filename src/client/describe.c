@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/rng.h"
+#include "client/watchman.h"
 #include "protocol/batch.h"
 #include "protocol/batch_answer.h"
 #include "protocol/item_answer.h"
@@ -101,8 +102,8 @@ static enum weir_status read_answer(const char *name, const struct weir_response
 /* --- the call --------------------------------------------------------------------------------- */
 
 static enum weir_status send_batch(struct weir_client *client, const struct weir_buf *body,
-                                   const char *boundary, struct weir_response *ret,
-                                   struct weir_error *err)
+                                   const char *boundary, uint64_t cancel_tag,
+                                   struct weir_response *ret, struct weir_error *err)
 {
     char type[sizeof("multipart/mixed;boundary=") + WEIR_BOUNDARY_BYTES_MAX];
     snprintf(type, sizeof(type), "multipart/mixed;boundary=%s", boundary);
@@ -119,12 +120,13 @@ static enum weir_status send_batch(struct weir_client *client, const struct weir
         .body = body->ptr,
         .body_bytes = body->len,
         .repeatable = true, /* it only reads */
+        .cancel_tag = cancel_tag,
     };
     return weir_execute(client, &request, ret, err);
 }
 
-enum weir_status weir_client_describe(struct weir_client *client, const char *table,
-                                      struct weir_description *ret, struct weir_error *err)
+static enum weir_status ask_once(struct weir_client *client, const char *table, uint64_t cancel_tag,
+                                 struct weir_description *ret, struct weir_error *err)
 {
     char *paths[WEIR_METADATA_PARTS];
     char boundary[40];
@@ -138,11 +140,36 @@ enum weir_status weir_client_describe(struct weir_client *client, const char *ta
     weir_buf_init(&body, WEIR_BODY_BYTES_MAX);
     status = write_batch(paths, weir_str_from(boundary), &body, err);
     if (!status)
-        status = send_batch(client, &body, boundary, &response, err);
+        status = send_batch(client, &body, boundary, cancel_tag, &response, err);
     if (!status)
         status = read_answer(table, &response, ret, err);
     weir_response_release(&response);
     weir_buf_release(&body);
     weir_metadata_paths_free(paths);
+    return status;
+}
+
+enum weir_status weir_client_describe(struct weir_client *client, const char *table,
+                                      int64_t patience_us, struct weir_description *ret,
+                                      struct weir_error *err)
+{
+    struct weir_error why = { 0 };
+    struct weir_error last = { 0 };
+    struct weir_watchman watchman;
+    enum weir_status status;
+    weir_watchman_init(&watchman, client, patience_us);
+    do {
+        status = ask_once(client, table, watchman.cancel_tag, ret, &why);
+        if (status == WEIR_E_UNAVAILABLE)
+            last = why;
+    } while (status == WEIR_E_UNAVAILABLE && weir_watchman_allows(&watchman, &why));
+    weir_watchman_release(&watchman);
+    if (status == WEIR_E_CANCELLED) {
+        weir_fail(&why, WEIR_E_UNAVAILABLE, "the service did not answer within %lld s%s%s",
+                  (long long)(patience_us / WEIR_US_PER_S), last.status ? ": " : "", last.message);
+        status = WEIR_E_UNAVAILABLE;
+    }
+    if (status && err)
+        *err = why;
     return status;
 }

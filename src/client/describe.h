@@ -6,6 +6,7 @@
 #ifndef WEIR_CLIENT_DESCRIBE_H
 #define WEIR_CLIENT_DESCRIBE_H
 
+#include "base/clock.h"
 #include "protocol/answer.h"
 #include "protocol/metadata.h"
 #include "weir/execute.h"
@@ -16,8 +17,15 @@ struct weir_description {
     int64_t service_wall_us; /* by the service's clock; ours if it did not say */
 };
 
-/* Fails as weir_execute() and weir_metadata_read() do. */
+/* A service that does not answer at first is given so long. */
+#define WEIR_FIRST_CONTACT_US (15 * WEIR_US_PER_S)
+
+/*
+ * Tried again until `patience_us` have passed without a word of use; time in which all connections
+ * are throttled does not count. Fails as weir_execute() and weir_metadata_read() do.
+ */
 enum weir_status weir_client_describe(struct weir_client *client, const char *table,
-                                      struct weir_description *ret, struct weir_error *err);
+                                      int64_t patience_us, struct weir_description *ret,
+                                      struct weir_error *err);
 
 #endif

@@ -96,7 +96,7 @@ static const struct {
     const char *duration; /* name of the field; NULL: none */
 } plain[] = {
     [WEIR_EVENT_BLOCKED] = { WEIR_LOG_WARNING, "blocked",
-                             "the service is unavailable and says for how long", "RetryAfter" },
+                             "not available for a while", "RetryAfter" },
     [WEIR_EVENT_FALLBACK] = { WEIR_LOG_WARNING, "fallback",
                               "throttled without a usable Retry-After, using the fallback",
                               "Fallback" },

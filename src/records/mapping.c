@@ -45,7 +45,7 @@ static enum weir_status choose_no_owner(struct weir_mapping *mapping, size_t con
     return weir_fail(
         err, WEIR_E_INVALID,
         "rows of the table \"%s\" have owners, and %zu connections would share them "
-        "out; say the owner: systemuser:ID, team:ID, or caller (whoever sends the row)",
+        "out; say the owner (--owner): systemuser:ID, team:ID, or caller (whoever sends the row)",
         mapping->table->name, connections);
 }
 

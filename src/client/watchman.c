@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Patience with a service that does not answer; see watchman.h. */
+#include "client/watchman.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+
+#define WATCH_US  (250 * WEIR_US_PER_MS)
+#define PAUSE_US  (1 * WEIR_US_PER_S)
+#define THROTTLED 429
+
+/* Not counting those that are only left alone because nobody answered. */
+static bool all_are_throttled(struct weir_client *client)
+{
+    struct weir_pool_stats stats;
+    weir_pool_stats(weir_client_pool(client), &stats);
+    return stats.total_throttle_events > 0 && stats.throttled_connections > 0 &&
+           stats.throttled_connections + stats.set_aside_connections >= stats.total_connections;
+}
+
+/* Under the lock: until then, or until the watchman is relieved. */
+static void wait_for(struct weir_watchman *it, int64_t span_us)
+{
+    int64_t until_us = weir_clock_now_us() + span_us;
+    int64_t left_us;
+    while (!it->relieved && (left_us = until_us - weir_clock_now_us()) > 0) {
+        struct timespec deadline;
+        weir_clock_deadline(left_us, &deadline);
+        pthread_cond_timedwait(&it->woken, &it->lock, &deadline);
+    }
+}
+
+static void *watch(void *ctx)
+{
+    struct weir_watchman *it = ctx;
+    pthread_mutex_lock(&it->lock);
+    while (!it->relieved) {
+        int64_t before_us = weir_clock_now_us();
+        wait_for(it, WATCH_US);
+        pthread_mutex_unlock(&it->lock);
+        bool throttled = all_are_throttled(it->client);
+        pthread_mutex_lock(&it->lock);
+        it->left_us -= throttled ? 0 : weir_clock_now_us() - before_us;
+        bool enough = it->left_us <= 0 && !it->relieved;
+        pthread_mutex_unlock(&it->lock);
+        if (enough)
+            weir_client_cancel(it->client, it->cancel_tag);
+        pthread_mutex_lock(&it->lock);
+    }
+    pthread_mutex_unlock(&it->lock);
+    return NULL;
+}
+
+void weir_watchman_init(struct weir_watchman *it, struct weir_client *client, int64_t patience_us)
+{
+    *it = (struct weir_watchman){ .client = client, .left_us = patience_us };
+    it->cancel_tag = weir_rng_system_seed() | 1;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&it->woken, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&it->lock, NULL);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    it->runs = pthread_create(&it->thread, NULL, watch, it) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void weir_watchman_release(struct weir_watchman *it)
+{
+    pthread_mutex_lock(&it->lock);
+    it->relieved = true;
+    pthread_cond_broadcast(&it->woken);
+    pthread_mutex_unlock(&it->lock);
+    if (it->runs)
+        pthread_join(it->thread, NULL);
+    pthread_cond_destroy(&it->woken);
+    pthread_mutex_destroy(&it->lock);
+}
+
+bool weir_watchman_allows(struct weir_watchman *it, const struct weir_error *why)
+{
+    bool throttled = why->http_status == THROTTLED;
+    pthread_mutex_lock(&it->lock);
+    int64_t before_us = it->left_us;
+    if (before_us > 0)
+        wait_for(it, throttled && why->retry_after_us > PAUSE_US ? why->retry_after_us : PAUSE_US);
+    if (throttled)
+        it->left_us = before_us;
+    bool again = it->left_us > 0;
+    pthread_mutex_unlock(&it->lock);
+    return again;
+}

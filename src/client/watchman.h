@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Patience: a thread that counts the time in which somebody could have answered, and calls the
+ * requests with its tag off when there was enough of it. Time in which every connection is
+ * throttled does not count: that is waited for however long it takes.
+ */
+#ifndef WEIR_CLIENT_WATCHMAN_H
+#define WEIR_CLIENT_WATCHMAN_H
+
+#include <pthread.h>
+
+#include "weir/execute.h"
+
+struct weir_watchman {
+    struct weir_client *client;
+    uint64_t cancel_tag; /* for the requests */
+    pthread_mutex_t lock;
+    pthread_cond_t woken;
+    int64_t left_us; /* under the lock */
+    bool relieved;   /* likewise: it is over */
+    pthread_t thread;
+    bool runs;
+};
+
+void weir_watchman_init(struct weir_watchman *watchman, struct weir_client *client,
+                        int64_t patience_us);
+void weir_watchman_release(struct weir_watchman *watchman);
+
+/*
+ * After a failure: waits for a while, for a throttle as long as it asks, and says whether there is
+ * patience for another try.
+ */
+bool weir_watchman_allows(struct weir_watchman *watchman, const struct weir_error *why);
+
+#endif

@@ -12,6 +12,8 @@ defined = set()
 for source in (root / "tests").rglob("*.c"):
     defined |= set(re.findall(r"START_TEST\((\w+)\)", source.read_text()))
     defined.add(source.stem.removeprefix("test_"))
+for source in (root / "tests").rglob("*.py"):
+    defined |= set(re.findall(r"def test_(\w+)\(", source.read_text()))
 defined |= {source.stem for source in (root / "fuzz").glob("*.c")}
 missing = sorted(named - defined)
 print("\n".join(f"docs/acceptance.md names a test that does not exist: {name}" for name in missing))

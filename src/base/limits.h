@@ -102,6 +102,7 @@
 #define WEIR_RECORD_BYTES_MAX   ((size_t)4 * 1024 * 1024) /* of one record as it stands */
 #define WEIR_FIELDS_MAX         10000                     /* cells of one record */
 #define WEIR_RECORD_CUT_BYTES   ((size_t)1024)            /* kept of a line that no record can be */
+#define WEIR_RECORD_DEPTH_MAX   64                        /* of objects and arrays in a record */
 #define WEIR_INPUT_FILES_MAX    10000
 #define WEIR_INPUT_BLOCK_BYTES  ((size_t)4 * 1024 * 1024) /* of decoded input, hashed as one */
 #define WEIR_INPUT_EDGE_BYTES   ((size_t)1024 * 1024)     /* of either end of a file, likewise */
@@ -140,5 +141,10 @@
 #define WEIR_ROW_NAME_BYTES_MAX ((size_t)16 * 1024) /* of a key or a partition in an address */
 #define WEIR_ROW_BYTES_MAX      (WEIR_BODY_BYTES_MAX - (size_t)64 * 1024) /* alone in a request */
 #define WEIR_DRAFT_BYTES_ENOUGH ((size_t)5 * 1024 * 1024) /* an arena in which any draft fits */
+
+/* Cells. */
+#define WEIR_MULTI_CHOICES_MAX 150                 /* of one cell, by the service's documentation */
+#define WEIR_ZONE_BYTES_MAX    ((size_t)64 * 1024) /* of the file of a time zone */
+#define WEIR_ZONE_NAME_MAX     64
 
 #endif

@@ -54,7 +54,7 @@ static bool is_unfinished(const struct weir_job_result *result)
 static void say_late(const struct weir_job_result *result)
 {
     if (result->requests_unknown > 0 && result->requests_unknown_for_s > 0)
-        say("%s request%s without an answer may still be executed until %s",
+        say("%s request%s of unknown outcome may still be executed until %s",
             figure_count(result->requests_unknown).text, result->requests_unknown == 1 ? "" : "s",
             figure_clock(result->requests_unknown_for_s).text);
 }

@@ -104,9 +104,9 @@ struct weir_job_result {
     uint64_t bytes_sent;
     uint64_t rows_again; /* rows of requests that were not their first */
     uint64_t throttles;
-    double throttle_wait_s;        /* that throttles kept connections closed, added up over them */
-    uint64_t requests_unknown;     /* whose outcome is not known … */
-    double requests_unknown_for_s; /* … and that may still be executed for so long; 0: none */
+    double throttle_wait_s;    /* that throttles kept connections closed, added up over them */
+    uint64_t requests_unknown; /* whose outcome is not known and that may still be executed … */
+    double requests_unknown_for_s; /* … for so long; 0: none */
 };
 
 /* How things stand. */

@@ -11,8 +11,7 @@
 #define RETRY_SHARE 5
 
 /* Straight to single requests while more than one in twenty of the last forty loads was bad. */
-#define BAD_WINDOW 40
-#define BAD_SHARE  20
+#define BAD_SHARE 20
 
 /* Leases came, and no load could use them. */
 #define UNFIT_US (1 * WEIR_US_PER_S)
@@ -33,7 +32,7 @@ bool weir_executor_has_other(const struct weir_executor *executor, uint32_t conn
 
 static bool goes_straight(const struct weir_executor *executor)
 {
-    uint64_t window = executor->bad_history & ((UINT64_C(1) << BAD_WINDOW) - 1);
+    uint64_t window = executor->bad_history & ((UINT64_C(1) << WEIR_BAD_WINDOW) - 1);
     uint32_t seen = executor->bad_seen < BAD_SHARE ? BAD_SHARE : executor->bad_seen;
     return (uint32_t)__builtin_popcountll(window) * BAD_SHARE > seen;
 }
@@ -53,8 +52,7 @@ static bool fits(const struct weir_executor *executor, const struct weir_load *l
                  uint32_t connection, int64_t now_us)
 {
     enum weir_load_mode mode = mode_of(executor, load);
-    if (connection != WEIR_NOBODY && load->avoid == connection &&
-        weir_executor_has_other(executor, connection))
+    if (connection != WEIR_NOBODY && weir_executor_is_barred(executor, load, connection))
         return false;
     if (mode == WEIR_LOAD_BULK && !executor->warm && executor->bulk_out)
         return false;
@@ -144,9 +142,10 @@ static void request_lease(struct weir_executor *executor, const struct weir_load
 }
 
 /* The pool says no for good. */
-static void refused(struct weir_executor *executor, enum weir_status status, int64_t now_us)
+static void refused(struct weir_executor *executor, const struct weir_refusal *refusal,
+                    int64_t now_us)
 {
-    switch (status) {
+    switch (weir_core_explain(executor->core, refusal, &executor->refusal)) {
     case WEIR_E_NO_CONNECTION:
         weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
         break;
@@ -165,20 +164,18 @@ static void refused(struct weir_executor *executor, enum weir_status status, int
  * turns as well: the core may have had something to see to, and says then when to come again.
  */
 static enum weir_status want_lease(struct weir_executor *executor, const struct weir_load *load,
-                                   int64_t now_us, struct weir_lease *ret)
+                                   int64_t now_us, struct weir_grant *ret)
 {
-    struct weir_grant grant = { .status = WEIR_E_WOULD_WAIT };
     uint32_t count = 0;
     if (!executor->ticket)
-        request_lease(executor, load, now_us, &grant);
+        request_lease(executor, load, now_us, ret);
     if (executor->ticket)
-        weir_core_turn(executor->core, now_us, &grant, 1, &count);
+        weir_core_turn(executor->core, now_us, ret, 1, &count);
     if (count)
         executor->ticket = 0;
     else if (executor->ticket)
         return WEIR_E_WOULD_WAIT;
-    *ret = grant.lease;
-    return grant.status;
+    return ret->status;
 }
 
 static void give_back(struct weir_executor *executor, const struct weir_lease *lease,
@@ -203,21 +200,21 @@ bool weir_executor_ask(struct weir_executor *executor, int64_t now_us, struct we
         return false;
     }
     for (uint32_t tries = 0; tries < executor->core->count; tries++) {
-        struct weir_lease lease;
-        enum weir_status status = want_lease(executor, load, now_us, &lease);
+        struct weir_grant grant = { .status = WEIR_E_WOULD_WAIT };
+        enum weir_status status = want_lease(executor, load, now_us, &grant);
         if (status == WEIR_E_WOULD_WAIT)
             return false;
         if (status) {
-            refused(executor, status, now_us);
+            refused(executor, &grant.refusal, now_us);
             return false;
         }
-        struct weir_load *taker = find(executor, lease.connection, now_us);
+        struct weir_load *taker = find(executor, grant.lease.connection, now_us);
         if (taker) {
             ret->kind = WEIR_ACTION_SEND;
-            ret->flight = board(executor, taker, &lease, now_us);
+            ret->flight = board(executor, taker, &grant.lease, now_us);
             return true;
         }
-        give_back(executor, &lease, now_us);
+        give_back(executor, &grant.lease, now_us);
     }
     executor->unfit_us = now_us + UNFIT_US;
     return false;

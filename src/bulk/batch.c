@@ -35,8 +35,10 @@ void weir_batch_open(struct weir_batch *batch)
 
 void weir_batch_close(struct weir_batch *batch)
 {
-    for (uint32_t i = 0; batch->states && i < batch->row_count; i++)
+    for (uint32_t i = 0; batch->states && i < batch->row_count; i++) {
         weir_row_error_free(batch->states[i].error);
+        free(batch->states[i].refusers);
+    }
     free(batch->states);
     batch->states = NULL;
 }

@@ -6,7 +6,8 @@
  * back when its last row has come to an end. What happens to a row meanwhile stands beside it, in
  * its *fate*, which is the executor's.
  *
- * Rows of one batch have different keys and the same columns, and ascending numbers. A row whose
+ * Rows of one batch have different keys and the same columns, and ascending numbers; those that are
+ * refused, and so never sent, may have any key and any columns. A row whose
  * key was seen before goes into a later batch, which names the batches that have to be over before
  * it is sent.
  */
@@ -62,14 +63,14 @@ struct weir_row_state {
     enum weir_fate fate;
     bool tainted;       /* an attempt that carried it ended with its outcome unknown */
     bool own_error;     /* `error` was said of this row alone, not of the whole request */
-    bool on_trial;      /* of the first load that was forbidden: if all of it is, the job is over */
+    bool singled_out;   /* forbidden, and others of the same answer were done */
     bool unseen;        /* reading it back was forbidden by one connection */
     bool id_known;      /* the service named `id` */
-    uint8_t denials;    /* connections that forbade it, at most 2 … */
-    uint32_t denied_by; /* … the first of them */
     uint16_t attempts;  /* requests that carried it */
     int64_t unknown_us; /* when the last attempt with an unknown outcome ended */
+    int64_t denied_us;  /* when it was forbidden first; 0: never */
     struct weir_guid id;
+    uint64_t *refusers;           /* connections that forbade it, a bit for each; NULL: none */
     struct weir_row_error *error; /* to be reported unless a read-back says otherwise; NULL: none */
 };
 

@@ -406,6 +406,7 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
         .trouble = driver->trouble,
         .refusal = driver->refusal,
         .broken_input = driver->broken_input,
+        .pool_refusal = executor->refusal,
     };
     ret->result.connections = NULL;
     weir_core_stats(&driver->core, now_us, &ret->pool);

@@ -100,6 +100,7 @@ struct weir_driver_view {
     struct weir_error trouble; /* of the journal, the service, the way to it */
     struct weir_error refusal; /* of who we are, or of what we may do */
     struct weir_error broken_input;
+    struct weir_error pool_refusal;
 };
 
 void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);

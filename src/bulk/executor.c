@@ -6,7 +6,7 @@
  * open row, and until nothing that they left unknown can still be executed: an old value that
  * arrives late must not meet a new one. If a row of one of them was given up, a later run will send
  * it again, so what comes after it has to be given up as well. Of a batch that was handed back only
- * its aftermath is kept, for as long as somebody might have to wait for it.
+ * its turn is kept (load.h), for as long as somebody might have to wait for it.
  */
 #include "bulk/executor.h"
 
@@ -23,13 +23,14 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
         .core = core,
         .now_us = now_us,
         .begun_us = now_us,
-        .unblock_us = WEIR_FOREVER,
         .first_begun_us = WEIR_FOREVER,
         .unreachable_us = WEIR_FOREVER,
+        .failing_since_us = WEIR_FOREVER,
         .stop_us = WEIR_FOREVER,
     };
     weir_rng_init(&executor->rng, seed, STREAM);
     weir_loads_init(&executor->loads);
+    weir_turns_init(&executor->turns);
     executor->unreachable = weir_calloc(core->count, sizeof(*executor->unreachable));
     executor->result.connections = weir_calloc(core->count, sizeof(*executor->result.connections));
     executor->result.connection_count = core->count;
@@ -43,10 +44,11 @@ void weir_executor_release(struct weir_executor *executor)
     for (struct weir_batch *batch = executor->returns; batch; batch = batch->next)
         weir_batch_close(batch);
     weir_loads_release(&executor->loads);
+    weir_turns_release(&executor->turns);
     free(executor->live);
-    free(executor->aftermaths);
     free(executor->unreachable);
     free(executor->result.connections);
+    free(executor->result.late);
     *executor = (struct weir_executor){ 0 };
 }
 
@@ -90,8 +92,7 @@ static void taint_old(const struct weir_executor *executor, struct weir_batch *b
     }
 }
 
-static void refuse_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
-                       int64_t now_us)
+static void refuse_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row)
 {
     struct weir_row_state *state = &batch->states[row];
     struct weir_row_error error = { .class_ = WEIR_CLASS_BAD_ROWS, .connection = WEIR_NOBODY };
@@ -100,18 +101,17 @@ static void refuse_row(struct weir_executor *executor, struct weir_batch *batch,
     state->error = weir_row_error_new(&error);
     state->own_error = true;
     free(error.message);
-    weir_executor_end_row(executor, batch, row, WEIR_FATE_REJECTED, now_us);
+    weir_executor_end_row(executor, batch, row, WEIR_FATE_REJECTED);
 }
 
 /* Rows that are not to be sent end here; the others become a load, if there are any. */
-static struct weir_load *make_load(struct weir_executor *executor, struct weir_batch *batch,
-                                   int64_t now_us)
+static struct weir_load *make_load(struct weir_executor *executor, struct weir_batch *batch)
 {
     struct weir_load *load = weir_loads_add(&executor->loads, batch, batch->row_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->row_count; i++) {
         if (batch->rows[i].refusal.len)
-            refuse_row(executor, batch, i, now_us);
+            refuse_row(executor, batch, i);
         else
             load->rows[count++] = i;
     }
@@ -123,6 +123,51 @@ static struct weir_load *make_load(struct weir_executor *executor, struct weir_b
     return NULL;
 }
 
+void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batch *batch,
+                                int64_t now_us)
+{
+    if (batch->open_rows || batch->over)
+        return;
+    bool at_once = batch->lapsed || batch->clear_us < now_us;
+    weir_turns_close(&executor->turns, batch->serial, batch->lapsed,
+                     at_once ? now_us : batch->clear_us);
+    if (batch->receipts)
+        return;
+    batch->over = true;
+    delist(executor, batch);
+    batch->next = executor->returns;
+    executor->returns = batch;
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+static void queue_up(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+{
+    uint32_t ahead;
+    if (!weir_turns_wait(&executor->turns, load, &ahead))
+        weir_executor_give_up(executor, load, now_us);
+    else if (!ahead)
+        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+}
+
+/* Giving one up closes its turn, which is due at once. */
+static void unblock(struct weir_executor *executor, int64_t now_us)
+{
+    struct weir_turn *turn;
+    while ((turn = weir_turns_due(&executor->turns, now_us))) {
+        for (uint32_t i = 0; i < turn->waiter_count; i++) {
+            struct weir_load *load = weir_turns_free(&executor->turns, turn, i);
+            if (load && turn->lapsed)
+                weir_executor_give_up(executor, load, now_us);
+            else if (load)
+                weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+        }
+        weir_turns_end(&executor->turns, turn);
+    }
+}
+
+/* --- input ------------------------------------------------------------------------------------ */
+
 bool weir_executor_wants(const struct weir_executor *executor)
 {
     return !executor->input_ended && !weir_executor_is_stopping(executor) &&
@@ -132,118 +177,25 @@ bool weir_executor_wants(const struct weir_executor *executor)
 void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batch, int64_t now_us)
 {
     weir_batch_open(batch);
+    if (!executor->live_count) /* to wait for input is not to fail */
+        executor->failing_since_us = WEIR_FOREVER;
     enlist(executor, batch);
+    weir_turns_open(&executor->turns, batch->serial);
     taint_old(executor, batch);
-    struct weir_load *load = batch->row_count ? make_load(executor, batch, now_us) : NULL;
+    struct weir_load *load = batch->row_count ? make_load(executor, batch) : NULL;
     weir_executor_end_early(executor, now_us); /* which may have given the load up */
     if (!load || !batch->open_rows)
         weir_executor_finish_batch(executor, batch, now_us);
     else if (weir_executor_is_stopping(executor))
         weir_executor_give_up(executor, load, now_us);
-    else if (batch->after_count)
-        executor->unblock_us = now_us;
     else
-        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+        queue_up(executor, load, now_us);
 }
 
 void weir_executor_end_of_input(struct weir_executor *executor, int64_t now_us)
 {
     (void)now_us;
     executor->input_ended = true;
-}
-
-/* --- what they leave behind ------------------------------------------------------------------- */
-
-static void keep_aftermath(struct weir_executor *executor, const struct weir_batch *batch,
-                           int64_t now_us)
-{
-    if (batch->clear_us <= now_us && !batch->lapsed)
-        return;
-    if (executor->aftermath_count == executor->aftermath_capacity) {
-        executor->aftermath_capacity =
-            executor->aftermath_capacity ? 2 * executor->aftermath_capacity : 64;
-        executor->aftermaths = weir_realloc(executor->aftermaths, executor->aftermath_capacity,
-                                            sizeof(*executor->aftermaths));
-    }
-    executor->aftermaths[executor->aftermath_count++] =
-        (struct weir_aftermath){ batch->serial, batch->clear_us, batch->lapsed };
-}
-
-static void drop_aftermaths(struct weir_executor *executor, int64_t now_us)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < executor->aftermath_count; i++) {
-        struct weir_aftermath it = executor->aftermaths[i];
-        if (it.lapsed || it.clear_us > now_us)
-            executor->aftermaths[kept++] = it;
-    }
-    executor->aftermath_count = kept;
-}
-
-void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batch *batch,
-                                int64_t now_us)
-{
-    if (batch->open_rows || batch->over)
-        return;
-    executor->unblock_us = now_us; /* somebody may have waited for it */
-    if (batch->receipts)
-        return;
-    batch->over = true;
-    delist(executor, batch);
-    keep_aftermath(executor, batch, now_us);
-    batch->next = executor->returns;
-    executor->returns = batch;
-}
-
-/* When a batch no longer stands in the way: a moment, WEIR_FOREVER while rows of it are open. */
-static int64_t clear_us_of(const struct weir_executor *executor, uint64_t serial, bool *lapsed)
-{
-    for (uint32_t i = 0; i < executor->live_count; i++) {
-        const struct weir_batch *batch = executor->live[i];
-        if (batch->serial == serial) {
-            *lapsed |= batch->lapsed;
-            return batch->open_rows ? WEIR_FOREVER : batch->clear_us;
-        }
-    }
-    for (uint32_t i = 0; i < executor->aftermath_count; i++) {
-        if (executor->aftermaths[i].serial == serial) {
-            *lapsed |= executor->aftermaths[i].lapsed;
-            return executor->aftermaths[i].clear_us;
-        }
-    }
-    return 0;
-}
-
-static void try_unblock(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
-{
-    const struct weir_batch *batch = load->batch;
-    bool lapsed = false;
-    int64_t clear_us = 0;
-    for (uint32_t i = 0; i < batch->after_count; i++) {
-        int64_t at_us = clear_us_of(executor, batch->after[i], &lapsed);
-        clear_us = at_us > clear_us ? at_us : clear_us;
-    }
-    if (lapsed)
-        weir_executor_give_up(executor, load, now_us);
-    else if (clear_us <= now_us)
-        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
-    else if (clear_us < executor->unblock_us)
-        executor->unblock_us = clear_us;
-}
-
-/* Giving one up may free the next, which then makes this due again. */
-static void unblock(struct weir_executor *executor, int64_t now_us)
-{
-    while (executor->unblock_us <= now_us) {
-        executor->unblock_us = WEIR_FOREVER;
-        for (uint32_t i = 0;
-             executor->loads.counts[WEIR_LOAD_BLOCKED] && i < executor->loads.capacity; i++) {
-            struct weir_load *load = executor->loads.table[i];
-            if (load && load->stage == WEIR_LOAD_BLOCKED)
-                try_unblock(executor, load, now_us);
-        }
-        drop_aftermaths(executor, now_us);
-    }
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -303,6 +255,7 @@ void weir_executor_next(struct weir_executor *executor, int64_t now_us, struct w
 {
     *ret = (struct weir_action){ .kind = WEIR_ACTION_NONE };
     executor->now_us = now_us;
+    weir_result_forget_late(&executor->result, now_us);
     weir_executor_check(executor, now_us);
     if (hand_cancel(executor, now_us, ret))
         return;
@@ -322,7 +275,7 @@ int64_t weir_executor_next_us(const struct weir_executor *executor)
 {
     const int64_t times_us[] = {
         weir_heap_min(&executor->loads.rest),
-        executor->unblock_us,
+        weir_heap_min(&executor->turns.due),
         weir_executor_ask_us(executor),
         weir_executor_check_us(executor),
     };

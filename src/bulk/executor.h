@@ -20,11 +20,13 @@
  *   transient     again after a back-off with jitter; an unknown outcome taints the rows; given
  *                 up after MaxRetryTime of nothing else
  *   race          again after a short back-off
- *   too big       two halves; a request that timed out likewise
+ *   too big       two halves, at once
+ *   timed out     two halves, after a back-off; likewise a $batch that is refused for no reason
  *   bad rows      a bulk message: its rows as single requests in one $batch. A single request: the
  *                 row is rejected, unless it is a create that is tainted: then its id is read back
- *                 first, ten seconds after the last unknown attempt at the earliest
- *   privilege     once on another connection; success there sets the first aside
+ *                 first, ten seconds after the last unknown attempt at the earliest. Another row
+ *                 that is tainted is asked again when nothing of that attempt can be under way
+ *   privilege     on each other connection; success there sets those aside that forbade it
  *   credentials   the connection is the link's affair; the load goes again
  *
  * Loads wait for leases, not for connections: whichever lease comes is given to the load that is
@@ -77,13 +79,6 @@ enum weir_unsent {
     WEIR_UNSENT_CREDENTIALS, /* it refuses: the connection is set aside */
 };
 
-/* Of a batch that is over, as long as others have to know of it. */
-struct weir_aftermath {
-    uint64_t serial;
-    int64_t clear_us; /* when its requests can no longer be executed */
-    bool lapsed;
-};
-
 struct weir_executor {
     struct weir_plan plan;
     struct weir_core *core; /* borrowed */
@@ -100,10 +95,7 @@ struct weir_executor {
     uint32_t live_capacity;
     size_t live_bytes;
     struct weir_batch *returns; /* over, to be handed back */
-    struct weir_aftermath *aftermaths;
-    uint32_t aftermath_count;
-    uint32_t aftermath_capacity;
-    int64_t unblock_us; /* when a blocked load may be free; WEIR_FOREVER: not by time */
+    struct weir_turns turns;    /* who waits for whom */
     bool input_ended;
 
     /* Asking. */
@@ -117,21 +109,20 @@ struct weir_executor {
     uint32_t bad_seen;    /* how many of them there were, at most 40 */
 
     /* Reaching the service. */
-    bool contacted;         /* it has answered at all */
-    int64_t first_begun_us; /* WEIR_FOREVER: nothing was sent */
-    int64_t unreachable_us; /* nobody has answered since; WEIR_FOREVER: somebody has */
-    bool *unreachable;      /* by connection: its last request did not get there */
+    bool contacted;           /* it has answered at all */
+    int64_t first_begun_us;   /* WEIR_FOREVER: nothing was sent */
+    int64_t unreachable_us;   /* nobody has answered since; WEIR_FOREVER: somebody has */
+    bool *unreachable;        /* by connection: its last request did not get there */
+    int64_t failing_since_us; /* nothing but failures that are no throttles; WEIR_FOREVER: none */
 
-    /* The first load that was forbidden. */
-    uint32_t trial_rows; /* 0: there was none */
-    uint32_t trial_forbidden;
-    bool trial_over; /* a row of it went another way */
-    bool any_done;
+    bool any_done;         /* a row, by an answer */
+    int64_t done_begun_us; /* when the last request that did a row had been begun; 0: none */
 
     /* The end. */
     uint64_t rejected;           /* decided, committed or not */
     uint64_t ended;              /* likewise, whatever became of them */
     int64_t stop_us;             /* flights may come home until then; WEIR_FOREVER: not stopping */
+    struct weir_error refusal;   /* why the pool gave no lease any more; status WEIR_OK: it did */
     struct weir_load *abandoned; /* cancelled a moment ago; gone with the next action */
     bool over_said;
 };
@@ -174,7 +165,10 @@ void weir_executor_committed(struct weir_executor *executor, uint64_t serial, in
 /* No receipt will be durable any more: nothing is sent from now on. */
 void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us);
 
-/* Send nothing more; flights may come home for 30 s. Reasons add up. */
+/*
+ * Send nothing more; flights may come home for 30 s, those that have not left are cancelled at
+ * once. Reasons add up.
+ */
 void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64_t now_us);
 
 const struct weir_result *weir_executor_result(const struct weir_executor *executor);

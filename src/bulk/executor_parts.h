@@ -12,6 +12,9 @@
 
 #include "bulk/executor.h"
 
+/* How many of the last loads are remembered, and judged when the next one goes. */
+#define WEIR_BAD_WINDOW 40
+
 /* --- executor.c --- */
 
 /* It is over if no row is open and no receipt awaits its commit. */
@@ -31,13 +34,19 @@ void weir_executor_land(struct weir_executor *executor, struct weir_load *flight
 /* A connection other than this one is in use. */
 bool weir_executor_has_other(const struct weir_executor *executor, uint32_t connection);
 
+/* --- denial.c --- */
+
+/* It should go to somebody else, who has not forbidden it. */
+bool weir_executor_is_barred(const struct weir_executor *executor, const struct weir_load *load,
+                             uint32_t connection);
+
 /* --- landing.c, outcome.c --- */
 
 /* A row has come to its end. */
 void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
-                           enum weir_fate fate, int64_t now_us);
+                           enum weir_fate fate);
 
-/* More rows were rejected than wanted, or nobody may do it: stop. */
+/* More rows were rejected than wanted: stop. */
 void weir_executor_end_early(struct weir_executor *executor, int64_t now_us);
 
 /* The error that stands against a row unless something better is learned. */
@@ -57,7 +66,8 @@ void weir_executor_give_up(struct weir_executor *executor, struct weir_load *loa
 void weir_executor_check(struct weir_executor *executor, int64_t now_us);
 int64_t weir_executor_check_us(const struct weir_executor *executor);
 
-/* A flight to cancel, past the time for coming home; NULL: none. Its rows are given up. */
+/* A flight to cancel: not on the wire, or past the time for coming home; NULL: none. Its rows are
+ * given up. */
 struct weir_load *weir_executor_abandon(struct weir_executor *executor, int64_t now_us);
 
 static inline bool weir_executor_is_stopping(const struct weir_executor *executor)

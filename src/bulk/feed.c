@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "bulk/skipper.h"
@@ -13,8 +14,18 @@
 #define RECORD_ARENA_BYTES WEIR_BATCH_BYTES_ENOUGH
 #define DRAFT_ARENA_BYTES  (8 * WEIR_BATCH_BYTES_ENOUGH)
 
+/* How long rows wait for others when the stream that they are from says nothing. */
+#define PATIENCE_US (200 * WEIR_US_PER_MS)
+
+/* So much is read between two hashes of a block that is not finished. A file on disk is known by
+ * its size and its ends as well. */
+#define STREAM_STEP_BYTES ((size_t)64 * 1024)
+#define FILE_STEP_BYTES   ((size_t)1024 * 1024)
+
 struct weir_feed {
     struct weir_feed_options options;
+    size_t step_bytes;
+    int64_t waiting_us; /* since when a row may have been waiting; 0: none is */
     struct weir_skipper skipper;
     bool skipping;
     struct weir_arena *record_arena;
@@ -72,14 +83,35 @@ static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record
     if (!weir_mapping_record(feed->options.mapping, record, feed->draft_arena, &draft))
         draft = too_big(record);
     feed->added++;
+    if (!feed->waiting_us)
+        feed->waiting_us = weir_clock_now_us();
     return weir_intake_add(feed->options.intake, &draft);
 }
 
-static void pass_on_blocks(struct weir_feed *feed)
+/* The finished ones, and the one at hand if `step` bytes have come to it. */
+static void pass_on_blocks(struct weir_feed *feed, size_t step)
 {
     struct weir_block block;
     while (weir_reader_take_block(feed->options.reader, &block))
         weir_intake_add_block(feed->options.intake, &block);
+    if (weir_reader_grown_block(feed->options.reader, step, &block))
+        weir_intake_add_block(feed->options.intake, &block);
+}
+
+/* A stream says nothing now. That the intake takes no more is seen at the next row, or the reader
+ * is told to stop. */
+static int on_idle(void *ctx)
+{
+    struct weir_feed *feed = ctx;
+    if (!feed->waiting_us)
+        return -1;
+    int64_t left_us = feed->waiting_us + PATIENCE_US - weir_clock_now_us();
+    if (left_us > 0)
+        return 1 + (int)(left_us / WEIR_US_PER_MS);
+    feed->waiting_us = 0;
+    pass_on_blocks(feed, 1);
+    weir_intake_flush(feed->options.intake);
+    return -1;
 }
 
 static enum weir_status take_record(struct weir_feed *feed, const struct weir_record *record,
@@ -87,39 +119,57 @@ static enum weir_status take_record(struct weir_feed *feed, const struct weir_re
 {
     bool finished = false;
     enum weir_status status = WEIR_OK;
+    pass_on_blocks(feed, feed->step_bytes); /* before rows of them can be sent */
     if (feed->skipping)
         status = weir_skipper_ask(&feed->skipper, record->number, &finished, err);
     if (!status && !finished)
         status = pass_on(feed, record);
     if (!status)
         note_position(feed, record);
-    pass_on_blocks(feed);
     return status;
+}
+
+/* RECORD, or END: of the input, or because reading failed, with *ret. */
+static enum weir_step next_record(struct weir_feed *feed, struct weir_record *record,
+                                  enum weir_status *ret, struct weir_error *err)
+{
+    weir_arena_reset(feed->record_arena);
+    enum weir_step step = weir_reader_next(feed->options.reader, feed->record_arena, record, err);
+    if (step == WEIR_STEP_RECORD)
+        return step;
+    if (step == WEIR_STEP_FULL)
+        weir_fail(err, WEIR_E_TOO_BIG, "row %llu of the input needs more than %zu bytes",
+                  (unsigned long long)weir_feed_position(feed).last_row + 1, RECORD_ARENA_BYTES);
+    *ret = step == WEIR_STEP_END ? WEIR_OK : err->status;
+    return WEIR_STEP_END;
+}
+
+/* As many rows as there may be. Whether one follows is found out if nobody has to wait for it. */
+static bool is_limit(const struct weir_feed *feed)
+{
+    return feed->options.rows_max && feed->added == feed->options.rows_max;
 }
 
 static enum weir_status read_all(struct weir_feed *feed, struct weir_error *err)
 {
-    uint64_t rows_max = feed->options.rows_max ? feed->options.rows_max : UINT64_MAX;
     enum weir_status status = WEIR_OK;
-    while (!status) {
-        struct weir_record record;
-        weir_arena_reset(feed->record_arena);
-        enum weir_step step =
-            weir_reader_next(feed->options.reader, feed->record_arena, &record, err);
-        if (step == WEIR_STEP_END) {
-            pass_on_blocks(feed);
-            note_end(feed, true, false);
-            return WEIR_OK;
+    struct weir_record record;
+    while (!is_limit(feed) || !weir_reader_may_wait(feed->options.reader)) {
+        if (next_record(feed, &record, &status, err) == WEIR_STEP_END) {
+            if (!status) {
+                pass_on_blocks(feed, 1);
+                note_end(feed, true, false);
+            }
+            return status;
         }
-        if (step != WEIR_STEP_RECORD)
-            return err->status;
-        if (feed->added == rows_max) {
-            note_end(feed, false, true);
-            return WEIR_OK;
-        }
+        if (is_limit(feed))
+            break;
         status = take_record(feed, &record, err);
+        if (status)
+            return status;
     }
-    return status;
+    note_end(feed, false, true);
+    return WEIR_OK;
 }
 
 static void *run(void *ctx)
@@ -129,7 +179,9 @@ static void *run(void *ctx)
     enum weir_status status = read_all(feed, &err);
     if (!status)
         status = weir_intake_flush(feed->options.intake);
-    weir_intake_end(feed->options.intake, status, &err);
+    if (status == WEIR_E_CANCELLED) /* the run is ending: nothing is wrong with the input */
+        status = WEIR_OK;
+    weir_intake_end(feed->options.intake, status, status ? &err : NULL);
     return NULL;
 }
 
@@ -155,6 +207,8 @@ enum weir_status weir_feed_new(const struct weir_feed_options *options, struct w
     feed->options = *options;
     feed->record_arena = weir_arena_new(RECORD_ARENA_BYTES);
     feed->draft_arena = weir_arena_new(DRAFT_ARENA_BYTES);
+    feed->step_bytes = weir_reader_may_wait(options->reader) ? STREAM_STEP_BYTES : FILE_STEP_BYTES;
+    weir_reader_watch(options->reader, (struct weir_idle){ on_idle, feed });
     pthread_mutex_init(&feed->lock, NULL);
     if (options->view) {
         status = weir_skipper_init(&feed->skipper, options->view, err);

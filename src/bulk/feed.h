@@ -3,6 +3,10 @@
  * The thread that reads: records of the files become drafts and go into the intake, but for those
  * that an earlier run has finished. It ends with the input, at a number of rows, when the input
  * cannot be read, or when the intake takes no more.
+ *
+ * Rows of a stream that falls silent are not kept waiting for others to go with. What was read of
+ * the input is told to the journal every few rows, before these go on: a later run can then tell
+ * whether it is given the same stream.
  */
 #ifndef WEIR_BULK_FEED_H
 #define WEIR_BULK_FEED_H

@@ -335,7 +335,7 @@ static void hold(struct weir_intake *intake, const struct weir_batch *batch)
 static bool has_keys(const struct weir_batch *batch)
 {
     for (uint32_t i = 0; i < batch->row_count; i++) {
-        if (batch->rows[i].key_hash)
+        if (batch->rows[i].key_hash && !batch->rows[i].refusal.len)
             return true;
     }
     return false;

@@ -140,18 +140,6 @@ static enum weir_status start_feed(struct weir_job *job, struct weir_error *err)
     return weir_feed_new(&feed, &job->feed, err);
 }
 
-static enum weir_status start_taking(struct weir_job *job, struct weir_error *err)
-{
-    enum weir_status status = WEIR_OK;
-    job->scratch = weir_arena_new(8 * WEIR_BATCH_BYTES_ENOUGH);
-    job->block = weir_realloc(NULL, WEIR_INPUT_BLOCK_BYTES, 1);
-    if (job->resumed) {
-        status = weir_skipper_init(&job->skipper, weir_journal_view(job->journal), err);
-        job->skipping = status == WEIR_OK;
-    }
-    return status;
-}
-
 /* What ends the run when its beginning fails half way. */
 static void call_off(struct weir_job *job)
 {
@@ -174,154 +162,10 @@ enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
     if (status)
         return status;
     weir_driver_start(job->driver);
-    status = job->reader ? start_feed(job, err) : start_taking(job, err);
+    status = job->reader ? start_feed(job, err) : weir_job_begin_rows(job, err);
     if (status)
         call_off(job);
     return status;
-}
-
-/* --- rows that are handed in ------------------------------------------------------------------ */
-
-static const struct weir_block *block_before(const struct weir_job *job, uint64_t index)
-{
-    for (size_t i = 0; i < job->block_count; i++) {
-        if (job->blocks[i].index == index)
-            return &job->blocks[i];
-    }
-    return NULL;
-}
-
-/* A block is full, or the rows end for now: it is what it was, or new. More may come next time. */
-static enum weir_status end_block(struct weir_job *job, struct weir_error *err)
-{
-    uint64_t index = (job->bytes - job->block_filled) / WEIR_INPUT_BLOCK_BYTES;
-    struct weir_str bytes = weir_str(job->block, job->block_filled);
-    const struct weir_block *then = block_before(job, index);
-    struct weir_block now = weir_block_make(0, index, bytes, false);
-    enum weir_status status = WEIR_OK;
-    job->block_filled = 0;
-    if (then && then->bytes <= bytes.len)
-        status = weir_block_compare("rows", then, bytes, false, err);
-    if (!status && bytes.len && (!then || then->bytes < bytes.len))
-        weir_intake_add_block(job->intake, &now);
-    return status;
-}
-
-static enum weir_status hash_row(struct weir_job *job, struct weir_str row, struct weir_error *err)
-{
-    enum weir_status status = WEIR_OK;
-    while (!status && row.len) {
-        size_t room = WEIR_INPUT_BLOCK_BYTES - job->block_filled;
-        size_t part = row.len < room ? row.len : room;
-        memcpy(job->block + job->block_filled, row.ptr, part);
-        job->block_filled += part;
-        job->bytes += part;
-        row = weir_str(row.ptr + part, row.len - part);
-        if (job->block_filled == WEIR_INPUT_BLOCK_BYTES)
-            status = end_block(job, err);
-    }
-    return status;
-}
-
-/* The row and a line end, in memory of its own. */
-static bool copy_row(struct weir_job *job, const char *json, size_t bytes, struct weir_str *ret)
-{
-    weir_arena_reset(job->scratch);
-    char *raw = bytes < WEIR_RECORD_BYTES_MAX ? weir_arena_take(job->scratch, bytes + 1) : NULL;
-    if (!raw)
-        return false;
-    memcpy(raw, json, bytes);
-    raw[bytes] = '\n';
-    *ret = weir_str(raw, bytes + 1);
-    return true;
-}
-
-static enum weir_status draft_row(struct weir_job *job, struct weir_str raw, struct weir_draft *ret,
-                                  struct weir_error *err)
-{
-    *ret = (struct weir_draft){
-        .number = job->rows + 1,
-        .offset = job->bytes,
-        .end = job->bytes + raw.len,
-        .raw = raw,
-    };
-    if (!weir_mapping_object(job->mapping, weir_str(raw.ptr, raw.len - 1), job->scratch, ret))
-        return weir_fail(err, WEIR_E_TOO_BIG, "row %llu is too big to be sent",
-                         (unsigned long long)ret->number);
-    return WEIR_OK;
-}
-
-static enum weir_status pass_on(struct weir_job *job, struct weir_str raw, struct weir_error *err)
-{
-    struct weir_draft draft;
-    enum weir_status status = draft_row(job, raw, &draft, err);
-    if (status)
-        return status;
-    if (job->options.rows_max && job->rows_added == job->options.rows_max) {
-        pthread_mutex_lock(&job->lock);
-        job->limited = true;
-        pthread_mutex_unlock(&job->lock);
-        return weir_fail(err, WEIR_E_CANCELLED, "the job takes no more than %llu rows",
-                         (unsigned long long)job->options.rows_max);
-    }
-    status = weir_intake_add(job->intake, &draft);
-    if (status)
-        return weir_fail(err, status, "the job takes no more rows: it is ending");
-    job->rows_added++;
-    return WEIR_OK;
-}
-
-/* From now on it is one of the job's rows. */
-static enum weir_status count_row(struct weir_job *job, struct weir_str raw, struct weir_error *err)
-{
-    enum weir_status status = hash_row(job, raw, err);
-    pthread_mutex_lock(&job->lock);
-    job->rows++;
-    pthread_mutex_unlock(&job->lock);
-    if (status) /* not what the job had here: nothing more of it may be sent */
-        weir_driver_stop(job->driver, WEIR_END_INPUT);
-    return status;
-}
-
-static enum weir_status take_row(struct weir_job *job, struct weir_str raw, struct weir_error *err)
-{
-    bool finished = false;
-    enum weir_status status = WEIR_OK;
-    if (job->skipping)
-        status = weir_skipper_ask(&job->skipper, job->rows + 1, &finished, err);
-    if (!status && !finished)
-        status = pass_on(job, raw, err);
-    return status ? status : count_row(job, raw, err);
-}
-
-enum weir_status weir_job_add(struct weir_job *job, const char *json, size_t bytes,
-                              struct weir_error *err)
-{
-    struct weir_str raw;
-    if (job->reader || job->input_over || !job->scratch)
-        return weir_fail(err, WEIR_E_INVALID, "the job takes no rows by hand");
-    if (job->limited)
-        return weir_fail(err, WEIR_E_CANCELLED, "the job takes no more rows");
-    if (memchr(json, '\n', bytes))
-        return weir_fail(err, WEIR_E_INVALID, "a row must stand on one line");
-    if (!copy_row(job, json, bytes, &raw))
-        return weir_fail(err, WEIR_E_TOO_BIG, "a row of %zu bytes is too big; %zu can be", bytes,
-                         WEIR_RECORD_BYTES_MAX);
-    return take_row(job, raw, err);
-}
-
-static void end_rows(struct weir_job *job)
-{
-    struct weir_error err = { 0 };
-    if (job->reader || job->input_over || !job->intake)
-        return;
-    pthread_mutex_lock(&job->lock);
-    job->input_over = true;
-    pthread_mutex_unlock(&job->lock);
-    enum weir_status status = end_block(job, &err);
-    if (!status)
-        status = weir_intake_flush(job->intake);
-    weir_intake_end(job->intake, status == WEIR_E_CANCELLED ? WEIR_OK : status, &err);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
@@ -362,7 +206,8 @@ static void leave_notes(struct weir_job *job)
     char text[64];
     weir_driver_view(job->driver, &view);
     bool right = view.broken_input.status == WEIR_OK; /* what is wrong leaves no trace */
-    if (job->reader && right && weir_reader_partial_block(job->reader, &block)) {
+    if (right && (job->reader ? weir_reader_partial_block(job->reader, &block)
+                              : weir_job_rows_block(job, &block))) {
         struct weir_input_block entry = { block.file, block.index, block.bytes, block.last,
                                           block.hash };
         weir_journal_add_block(job->journal, &entry, NULL, NULL);
@@ -379,7 +224,7 @@ static void leave_notes(struct weir_job *job)
 /* The threads of the run are gone when this returns. */
 static void end_run(struct weir_job *job)
 {
-    end_rows(job);
+    weir_job_end_rows(job);
     weir_job_wait(job, WEIR_FOREVER);
     weir_feed_join(job->feed);
     if (!job->feed)
@@ -429,11 +274,8 @@ void weir_job_free(struct weir_job *job)
         weir_journal_finish(job->journal, NULL);
     weir_driver_free(job->driver);
     weir_intake_free(job->intake);
-    if (job->skipping)
-        weir_skipper_release(&job->skipper);
+    weir_job_release_rows(job);
     weir_journal_free(job->journal);
-    weir_arena_unref(job->scratch);
-    free(job->block);
     weir_job_release_preparations(job);
 }
 

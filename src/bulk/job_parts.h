@@ -4,7 +4,8 @@
  *
  *     job_prepare.c   what is going to be done: table, mapping, input; of a new job or an old one
  *     job_facts.c     what of that is journaled, and read again
- *     job.c           the run: begin, rows, wait, stop, the end
+ *     job.c           the run: begin, wait, stop, the end
+ *     job_rows.c      rows that are handed in
  *     job_result.c    what has become of it, over all runs
  */
 #ifndef WEIR_BULK_JOB_PARTS_H
@@ -12,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "base/buf.h"
 #include "bulk/driver.h"
 #include "bulk/feed.h"
 #include "bulk/job.h"
@@ -70,11 +72,15 @@ struct weir_job {
     struct weir_skipper skipper;
     bool skipping;
     struct weir_arena *scratch;
-    uint64_t rows;       /* so far */
-    uint64_t rows_added; /* of them, not passed over */
-    uint64_t bytes;      /* of them, with a line end each */
-    char *block;         /* of the input, WEIR_INPUT_BLOCK_BYTES */
+    uint64_t rows;        /* so far, without those that are held back */
+    uint64_t rows_added;  /* of them, not passed over */
+    uint64_t rows_bytes;  /* of them, with a line end each */
+    struct weir_buf held; /* rows that follow these, with a line end each */
+    uint64_t bytes;       /* that are in a block: of all rows that were handed in */
+    char *block;          /* of the input, WEIR_INPUT_BLOCK_BYTES */
     size_t block_filled;
+    size_t block_noted;      /* so much of it was told to the journal */
+    struct weir_error wrong; /* the rows are not those of the job; WEIR_OK: they may be */
     bool input_over;
     bool limited;
 
@@ -102,6 +108,18 @@ void weir_job_release_preparations(struct weir_job *job);
 
 /* The journal's callbacks; `ctx` is the job. */
 struct weir_journal_watch weir_job_watch(struct weir_job *job);
+
+/* --- job_rows.c --- */
+
+enum weir_status weir_job_begin_rows(struct weir_job *job, struct weir_error *err);
+
+/* Nothing follows. Does nothing if rows are read from files; more than once is fine. */
+void weir_job_end_rows(struct weir_job *job);
+
+/* The block at hand, to be journaled; false: nothing is in it. After the end of the rows. */
+bool weir_job_rows_block(const struct weir_job *job, struct weir_block *ret);
+
+void weir_job_release_rows(struct weir_job *job);
 
 /* --- job_result.c --- */
 

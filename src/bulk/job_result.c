@@ -257,9 +257,10 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
         { WEIR_END_INPUT, { "", &view->broken_input } },
         { WEIR_END_ERRORS, { "too many rows were rejected", &none } },
         { WEIR_END_LIMIT,
-          { job->limited ? "the limit of rows is reached"
-                         : "a deadline or the tolerance for throttles is reached",
-            &none } },
+          { job->limited                ? "the limit of rows is reached"
+            : view->pool_refusal.status ? ""
+                                        : "the deadline is reached",
+            &view->pool_refusal } },
         { WEIR_END_INTERRUPT, { "interrupted", &none } },
     };
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {

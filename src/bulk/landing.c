@@ -13,8 +13,8 @@
 /* A $batch where there is no bulk message should not take longer. */
 #define SINGLES_LONG_US (30 * WEIR_US_PER_S)
 
-/* How many of the last loads are remembered; asking.c judges them. */
-#define BAD_WINDOW 40
+/* While nobody gets there each connection is tried again after so long, however often it failed. */
+#define TRIED_AGAIN_US (30 * WEIR_US_PER_S)
 
 void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_course step)
 {
@@ -30,18 +30,8 @@ void weir_landing_step_all(struct weir_landing *landing, enum weir_course step)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void judge_trial(struct weir_executor *executor, const struct weir_row_state *state)
-{
-    bool forbidden = (state->fate == WEIR_FATE_REJECTED || state->fate == WEIR_FATE_UNKNOWN) &&
-                     state->error && state->error->class_ == WEIR_CLASS_PRIVILEGE;
-    if (forbidden)
-        executor->trial_forbidden++;
-    else
-        executor->trial_over = true;
-}
-
 void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *batch, uint32_t row,
-                           enum weir_fate fate, int64_t now_us)
+                           enum weir_fate fate)
 {
     struct weir_row_state *state = &batch->states[row];
     bool durable = fate != WEIR_FATE_UNKNOWN && fate != WEIR_FATE_NOT_SENT;
@@ -53,23 +43,18 @@ void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *ba
     batch->open_rows--;
     executor->rejected += fate == WEIR_FATE_REJECTED;
     executor->ended++;
-    if (state->on_trial)
-        judge_trial(executor, state);
     if (durable) {
         weir_outbox_add(&executor->outbox, batch, row, fate);
         return;
     }
     batch->lapsed = true;
     executor->result.fates[fate]++;
-    int64_t clear_us = state->tainted ? state->unknown_us + executor->plan.late_us : 0;
-    if (clear_us > now_us && clear_us > executor->result.clear_us)
-        executor->result.clear_us = clear_us;
 }
 
 void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate fate)
 {
     struct weir_load *load = landing->load;
-    weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate, landing->now_us);
+    weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate);
     weir_landing_step(landing, i, WEIR_COURSE_OVER);
 }
 
@@ -114,9 +99,26 @@ void weir_landing_refused(struct weir_landing *landing)
     weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
 }
 
+/* Not too big, and no row is to blame: smaller ones may fail just as well. */
+static bool halves_in_doubt(const struct weir_landing *landing)
+{
+    const struct weir_report *report = landing->report;
+    const struct weir_verdict *verdict = &report->answer.verdict;
+    bool blames_nobody = verdict->class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE;
+    return landing->counts[WEIR_COURSE_HALVES] &&
+           (report->timed_out || blames_nobody || verdict->outcome == WEIR_OUTCOME_UNKNOWN);
+}
+
+/*
+ * Halves of what timed out have all of MaxRetryTime before them, for two requests that run into
+ * their time-out use it up and half as many rows take half as long.
+ */
 static void count_failures(struct weir_landing *landing)
 {
     struct weir_load *load = landing->load;
+    landing->transient |= halves_in_doubt(landing);
+    if (landing->counts[WEIR_COURSE_HALVES] && landing->report->timed_out)
+        load->failing_since_us = landing->now_us;
     if (!landing->transient && !landing->race && !landing->refusal) {
         weir_load_forgive(load);
         return;
@@ -172,13 +174,21 @@ static void line_up(struct weir_landing *landing, struct weir_load *load)
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_LINED);
 }
 
-static void line_up_halves(struct weir_landing *landing, struct weir_load *load)
+static void lead_half_on(struct weir_landing *landing, struct weir_load *half)
+{
+    if (halves_in_doubt(landing))
+        weir_executor_rest(landing->executor, half, landing->now_us);
+    else
+        line_up(landing, half);
+}
+
+static void lead_halves_on(struct weir_landing *landing, struct weir_load *load)
 {
     struct weir_loads *loads = &landing->executor->loads;
     uint32_t half = load->row_count / 2;
     if (half)
-        line_up(landing, weir_loads_cut(loads, load, 0, half));
-    line_up(landing, weir_loads_cut(loads, load, half, load->row_count - half));
+        lead_half_on(landing, weir_loads_cut(loads, load, 0, half));
+    lead_half_on(landing, weir_loads_cut(loads, load, half, load->row_count - half));
     weir_loads_remove(loads, load);
 }
 
@@ -190,14 +200,14 @@ static void start_afresh(struct weir_load *load, enum weir_load_mode mode)
     weir_load_forgive(load);
 }
 
-/* Not before anything that is under way can have arrived. */
-static void rest_before_read_back(struct weir_landing *landing, struct weir_load *load)
+/* Not before so long after the last attempt with an unknown outcome. */
+static void rest_after_unknown(struct weir_landing *landing, struct weir_load *load,
+                               int64_t span_after_us)
 {
     load->due_us = landing->now_us;
     for (uint32_t i = 0; i < load->row_count; i++) {
         const struct weir_row_state *state = weir_load_state(load, i);
-        int64_t due_us =
-            state->tainted ? state->unknown_us + landing->executor->plan.read_back_us : 0;
+        int64_t due_us = state->tainted ? state->unknown_us + span_after_us : 0;
         load->due_us = due_us > load->due_us ? due_us : load->due_us;
     }
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
@@ -210,7 +220,7 @@ static void lead_on(struct weir_landing *landing, struct weir_load *load, enum w
         weir_executor_rest(landing->executor, load, landing->now_us);
         break;
     case WEIR_COURSE_HALVES:
-        line_up_halves(landing, load);
+        lead_halves_on(landing, load);
         break;
     case WEIR_COURSE_ELSEWHERE:
         load->avoid = landing->load->lease.connection;
@@ -224,7 +234,11 @@ static void lead_on(struct weir_landing *landing, struct weir_load *load, enum w
         break;
     case WEIR_COURSE_READ_BACK:
         start_afresh(load, WEIR_LOAD_READ_BACK);
-        rest_before_read_back(landing, load);
+        rest_after_unknown(landing, load, landing->executor->plan.read_back_us);
+        break;
+    case WEIR_COURSE_WHEN_CLEAR:
+        start_afresh(load, load->mode);
+        rest_after_unknown(landing, load, landing->executor->plan.late_us);
         break;
     default:
         line_up(landing, load);
@@ -258,56 +272,80 @@ static void note_contact(struct weir_executor *executor, uint32_t connection, bo
     if (!unreachable) {
         executor->contacted = true;
         executor->unreachable_us = WEIR_FOREVER;
-    } else if (executor->unreachable_us == WEIR_FOREVER) {
-        executor->unreachable_us = now_us;
+        return;
     }
+    if (executor->unreachable_us == WEIR_FOREVER)
+        executor->unreachable_us = now_us;
+    weir_core_hasten(executor->core, TRIED_AGAIN_US, now_us);
+}
+
+static void note_failing(struct weir_executor *executor, int64_t now_us)
+{
+    if (executor->failing_since_us == WEIR_FOREVER)
+        executor->failing_since_us = now_us;
+}
+
+/* What a $batch has come to: its parts, if they all failed; one that did not shows a service. */
+static enum weir_class class_of_all(const struct weir_report *report)
+{
+    enum weir_class class_ = report->answer.verdict.class_;
+    for (uint32_t i = 0; report->items && i < report->item_count; i++) {
+        class_ = report->items[i].verdict.class_;
+        if (class_ != WEIR_CLASS_TRANSIENT && class_ != WEIR_CLASS_RACE)
+            break;
+    }
+    return class_;
+}
+
+/* Does the service do anything at all? To throttle is something; what took too long may be done
+ * with fewer rows. */
+static void note_service(struct weir_landing *landing)
+{
+    struct weir_executor *executor = landing->executor;
+    const struct weir_report *report = landing->report;
+    enum weir_class class_ = class_of_all(report);
+    if (report->timed_out && landing->load->row_count > 1)
+        return;
+    if (class_ == WEIR_CLASS_TRANSIENT || class_ == WEIR_CLASS_RACE ||
+        (class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE && !report->items))
+        note_failing(executor, landing->now_us);
+    else if (class_ != WEIR_CLASS_UNSENT && class_ != WEIR_CLASS_BAD_CREDENTIALS)
+        executor->failing_since_us = WEIR_FOREVER;
+}
+
+/*
+ * Nothing has worked for as long as a load is tried. There is no use in trying the next one as
+ * long, and the one after it; if there is none, it was given up as any other.
+ */
+static void end_if_nothing_works(struct weir_executor *executor, int64_t now_us)
+{
+    const uint32_t *counts = executor->loads.counts;
+    bool has_more = counts[WEIR_LOAD_LINED] || counts[WEIR_LOAD_RESTING] ||
+                    counts[WEIR_LOAD_BOARDING] || counts[WEIR_LOAD_FLYING];
+    if (has_more && !weir_executor_is_stopping(executor) &&
+        executor->failing_since_us != WEIR_FOREVER &&
+        now_us - executor->failing_since_us > executor->plan.max_retry_time_us)
+        weir_executor_stop(executor, WEIR_END_UNREACHABLE, now_us);
 }
 
 static void note_history(struct weir_executor *executor, bool bad)
 {
     executor->bad_history = executor->bad_history << 1 | bad;
-    executor->bad_seen += executor->bad_seen < BAD_WINDOW;
+    executor->bad_seen += executor->bad_seen < WEIR_BAD_WINDOW;
     executor->result.bad_batches += bad;
-}
-
-static bool any_done(const struct weir_landing *landing)
-{
-    for (uint32_t i = 0; i < landing->report->item_count; i++) {
-        if (landing->report->items[i].verdict.class_ == WEIR_CLASS_OK)
-            return true;
-    }
-    return landing->report->answer.verdict.class_ == WEIR_CLASS_OK;
-}
-
-static bool all_done(const struct weir_landing *landing)
-{
-    for (uint32_t i = 0; i < landing->report->item_count; i++) {
-        if (landing->report->items[i].verdict.class_ != WEIR_CLASS_OK)
-            return false;
-    }
-    return landing->report->answer.verdict.class_ == WEIR_CLASS_OK;
-}
-
-/* What one connection forbade as a whole another one has done as a whole. */
-static bool shows_denial_wrong(const struct weir_landing *landing)
-{
-    const struct weir_load *load = landing->load;
-    return load->denied_by != WEIR_NOBODY && load->denied_by != load->lease.connection &&
-           all_done(landing) && weir_executor_has_other(landing->executor, load->denied_by);
 }
 
 static void learn_of_write(struct weir_landing *landing)
 {
     struct weir_executor *executor = landing->executor;
     struct weir_load *load = landing->load;
-    if (load->mode == WEIR_LOAD_BULK && any_done(landing))
+    if (load->mode == WEIR_LOAD_BULK && landing->done_rows)
         executor->warm = true;
-    if (load->mode == WEIR_LOAD_BULK && (landing->whole_bad || any_done(landing)))
+    if (load->mode == WEIR_LOAD_BULK && (landing->whole_bad || landing->done_rows))
         note_history(executor, landing->whole_bad);
     if (load->straight && landing->report->items)
         note_history(executor, landing->bad_row);
-    if (shows_denial_wrong(landing))
-        weir_core_set_aside(executor->core, load->denied_by, landing->now_us);
+    weir_landing_learn_of_denials(landing);
     bool is_long = landing->report->answer.duration_us > SINGLES_LONG_US;
     if (load->mode == WEIR_LOAD_SINGLES && !executor->plan.bulk && is_long && load->row_count > 1 &&
         load->row_count <= executor->plan.singles_max)
@@ -327,8 +365,9 @@ static void settle(struct weir_landing *landing)
     if (landing->report->broken)
         weir_core_set_aside(executor->core, connection, landing->now_us);
     executor->result.connections[connection].throttles += verdict->class_ == WEIR_CLASS_THROTTLE;
-    executor->result.requests_unknown +=
-        verdict->outcome == WEIR_OUTCOME_UNKNOWN && landing->load->mode != WEIR_LOAD_READ_BACK;
+    note_service(landing);
+    if (verdict->outcome == WEIR_OUTCOME_UNKNOWN && landing->load->mode != WEIR_LOAD_READ_BACK)
+        weir_result_note_late(&executor->result, landing->now_us + executor->plan.late_us);
 }
 
 /* A share says little of a few rows. */
@@ -347,9 +386,6 @@ void weir_executor_end_early(struct weir_executor *executor, int64_t now_us)
 {
     if (has_too_many_errors(executor))
         weir_executor_stop(executor, WEIR_END_ERRORS, now_us);
-    if (executor->trial_rows && !executor->trial_over &&
-        executor->trial_forbidden == executor->trial_rows)
-        weir_executor_stop(executor, WEIR_END_CREDENTIALS, now_us);
 }
 
 void weir_executor_answered(struct weir_executor *executor, struct weir_load *flight,
@@ -375,6 +411,7 @@ void weir_executor_answered(struct weir_executor *executor, struct weir_load *fl
     cut_up(&landing);
     free(landing.steps);
     weir_executor_end_early(executor, now_us);
+    end_if_nothing_works(executor, now_us);
 }
 
 void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flight,
@@ -388,6 +425,8 @@ void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flig
         weir_core_set_aside(executor->core, connection, now_us);
     else
         note_contact(executor, connection, true, now_us);
+    if (why == WEIR_UNSENT_TRANSIENT)
+        note_failing(executor, now_us);
     if (weir_executor_is_stopping(executor)) {
         weir_executor_give_up(executor, flight, now_us);
     } else if (why == WEIR_UNSENT_CREDENTIALS) {
@@ -398,4 +437,5 @@ void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flig
             flight->failing_since_us = now_us;
         weir_executor_rest(executor, flight, now_us);
     }
+    end_if_nothing_works(executor, now_us);
 }

@@ -25,6 +25,7 @@ enum weir_course {
     WEIR_COURSE_HALVES,    /* the same, half as many at a time */
     WEIR_COURSE_SINGLES,
     WEIR_COURSE_READ_BACK,
+    WEIR_COURSE_WHEN_CLEAR, /* the same, once nothing of an earlier attempt can be executed */
     WEIR_COURSE_COUNT
 };
 
@@ -38,11 +39,13 @@ struct weir_landing {
     bool transient; /* what the failures that are tried again were */
     bool race;
     bool refusal;
-    bool denied;     /* all of it, by this connection */
-    bool convicted;  /* nobody may do it */
-    bool bad_row;    /* a row is to blame */
-    bool whole_bad;  /* it failed as a whole for a row in it */
-    bool foreign_id; /* a row was created under another id than its own */
+    uint32_t done_rows;   /* of a write: by this answer … */
+    uint32_t denied_rows; /* … and forbidden by it */
+    bool denied;          /* by this connection, some of it */
+    bool convicted;       /* nobody may do it */
+    bool bad_row;         /* a row is to blame */
+    bool whole_bad;       /* it failed as a whole for a row in it */
+    bool foreign_id;      /* a row was created under another id than its own */
 };
 
 /* --- landing.c --- */
@@ -78,6 +81,12 @@ void weir_landing_fail(struct weir_landing *landing, uint32_t i,
 void weir_landing_deny_all(struct weir_landing *landing);
 void weir_landing_deny(struct weir_landing *landing, uint32_t i,
                        const struct weir_report_item *item);
+
+/* It goes on in another way: what was forbidden so far says nothing of that. */
+void weir_landing_forget_refusers(struct weir_landing *landing);
+
+/* After the steps of a write: those who forbade what this connection has done are set aside. */
+void weir_landing_learn_of_denials(struct weir_landing *landing);
 
 /* --- verify.c --- */
 

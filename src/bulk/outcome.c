@@ -72,14 +72,17 @@ static bool must_read_back(const struct weir_landing *landing, uint32_t i,
 /*
  * On an update, upsert or delete that is tainted an error is believed only if it would have been
  * the same before: a value that does not fit, a row that is not there. A plug-in may refuse just
- * because the first attempt was executed; such a row is tried again, and honestly unknown at last.
+ * because the first attempt was executed, or is being so. Such a row is asked once more when
+ * nothing of that attempt can be under way; what it is told then stands.
  */
 static bool is_doubtful(const struct weir_landing *landing, uint32_t i, enum weir_fault_kind fault,
                         enum weir_class class_)
 {
     const struct weir_row_state *state = weir_load_state(landing->load, i);
-    return !weir_landing_is_create(landing) && state->tainted && class_ == WEIR_CLASS_BAD_ROWS &&
-           fault != WEIR_FAULT_VALIDATION && fault != WEIR_FAULT_NOT_FOUND;
+    bool clear = landing->load->begun_us >= state->unknown_us + landing->executor->plan.late_us;
+    return !weir_landing_is_create(landing) && state->tainted && !clear &&
+           class_ == WEIR_CLASS_BAD_ROWS && fault != WEIR_FAULT_VALIDATION &&
+           fault != WEIR_FAULT_NOT_FOUND;
 }
 
 /* The row itself is to blame, and no other try would change that. */
@@ -94,20 +97,27 @@ void weir_landing_fail(struct weir_landing *landing, uint32_t i,
     else if (must_read_back(landing, i, fault))
         weir_landing_step(landing, i, WEIR_COURSE_READ_BACK);
     else if (is_doubtful(landing, i, fault, class_))
-        weir_landing_later(landing, i, WEIR_CLASS_TRANSIENT);
+        weir_landing_step(landing, i, WEIR_COURSE_WHEN_CLEAR);
     else
         weir_landing_end(landing, i, WEIR_FATE_REJECTED);
 }
 
 /* --- writes ----------------------------------------------------------------------------------- */
 
-static bool all_denied(const struct weir_landing *landing)
+static void count_verdict(struct weir_landing *landing, const struct weir_verdict *verdict,
+                          uint32_t rows)
 {
-    for (uint32_t i = 0; i < landing->report->item_count; i++) {
-        if (landing->report->items[i].verdict.class_ != WEIR_CLASS_PRIVILEGE)
-            return false;
-    }
-    return true;
+    landing->done_rows += verdict->class_ == WEIR_CLASS_OK ? rows : 0;
+    landing->denied_rows += verdict->class_ == WEIR_CLASS_PRIVILEGE ? rows : 0;
+}
+
+static void count_verdicts(struct weir_landing *landing)
+{
+    const struct weir_report *report = landing->report;
+    if (!report->items)
+        count_verdict(landing, &report->answer.verdict, landing->load->row_count);
+    for (uint32_t i = 0; i < report->item_count; i++)
+        count_verdict(landing, &report->items[i].verdict, 1);
 }
 
 /* An elastic table names the rows that failed, but not why: asked by itself the row is told. */
@@ -154,6 +164,7 @@ static void read_item(struct weir_landing *landing, uint32_t i, const struct wei
 static void take_apart(struct weir_landing *landing)
 {
     landing->whole_bad = true;
+    weir_landing_forget_refusers(landing);
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
         if (!must_read_back(landing, i, landing->report->fault)) {
             weir_landing_step(landing, i, WEIR_COURSE_SINGLES);
@@ -243,9 +254,10 @@ static void read_whole(struct weir_landing *landing)
 
 void weir_landing_read_write(struct weir_landing *landing)
 {
+    count_verdicts(landing);
     if (!landing->report->items) {
         read_whole(landing);
-    } else if (all_denied(landing)) {
+    } else if (landing->denied_rows == landing->load->row_count) {
         weir_landing_deny_all(landing);
     } else {
         for (uint32_t i = 0; i < landing->load->row_count; i++)

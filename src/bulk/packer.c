@@ -6,10 +6,11 @@
  *   serial   number of a batch, given when it is opened
  *   last     of a key: the serial of the unfinished batch that its last row went into
  *   kept     the keys of a closed batch, until it is finished
+ *   behind   serials of older batches that have a refused row with a key of this one
  *
  * Invariants
  *   - a row goes into a batch whose serial is above its key's last, so no batch has a key twice,
- *     and a batch names only smaller serials: there is no circle;
+ *     refused rows apart, and a batch names only smaller serials: there is no circle;
  *   - open[] ascends by serial, and so by the number of the first row: the oldest names nobody who
  *     is open, and closing it never has to close another one first;
  *   - last[key] is the serial of an open batch or of one whose keys are kept.
@@ -38,9 +39,11 @@ struct open {
     size_t bytes;             /* as in the batch that it will be */
     struct weir_row *rows;    /* room for rows_max */
     uint64_t *after;          /* likewise: one for each row that has a predecessor; repeats */
+    uint64_t *behind;         /* likewise */
     struct weir_arena *texts; /* what the rows point into; NULL: not open */
     uint32_t row_count;
     uint32_t after_count;
+    uint32_t behind_count;
 };
 
 struct kept {
@@ -55,8 +58,9 @@ struct weir_packer {
     struct open *open[WEIR_PACKER_OPEN_MAX]; /* the open ones by age, then those that are free */
     uint32_t open_count;
     size_t open_bytes;
-    struct weir_table64 last; /* key → serial */
-    struct weir_table64 kept; /* serial → struct kept *; of batches that have keys */
+    struct weir_table64 last;    /* key → serial */
+    struct weir_table64 refused; /* key → serial; of refused rows in open batches */
+    struct weir_table64 kept;    /* serial → struct kept *; of batches that have keys */
 
     struct weir_batch *first; /* closed, not taken */
     struct weir_batch **end;
@@ -69,6 +73,7 @@ static void init_slot(struct open *slot, uint32_t rows_max)
 {
     slot->rows = weir_calloc(rows_max, sizeof(*slot->rows));
     slot->after = weir_calloc(rows_max, sizeof(*slot->after));
+    slot->behind = weir_calloc(rows_max, sizeof(*slot->behind));
 }
 
 struct weir_packer *weir_packer_new(const struct weir_packer_options *options)
@@ -77,6 +82,7 @@ struct weir_packer *weir_packer_new(const struct weir_packer_options *options)
     packer->options = *options;
     packer->end = &packer->first;
     weir_table64_init(&packer->last);
+    weir_table64_init(&packer->refused);
     weir_table64_init(&packer->kept);
     for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
         init_slot(&packer->slots[i], options->rows_max);
@@ -103,10 +109,12 @@ void weir_packer_free(struct weir_packer *packer)
     for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
         free(packer->slots[i].rows);
         free(packer->slots[i].after);
+        free(packer->slots[i].behind);
         weir_arena_unref(packer->slots[i].texts);
     }
     free_kept(&packer->kept);
     weir_table64_release(&packer->last);
+    weir_table64_release(&packer->refused);
     free(packer);
 }
 
@@ -198,7 +206,7 @@ static void keep_keys(struct weir_packer *packer, const struct open *open)
 {
     struct kept *kept = weir_calloc(1, sizeof(*kept) + open->row_count * sizeof(uint64_t));
     for (uint32_t i = 0; i < open->row_count; i++) {
-        if (open->rows[i].key_hash)
+        if (open->rows[i].key_hash && !open->rows[i].refusal.len)
             kept->keys[kept->count++] = open->rows[i].key_hash;
     }
     if (kept->count)
@@ -227,17 +235,37 @@ static void delist(struct weir_packer *packer, struct open *open)
     packer->open[packer->open_count] = open;
 }
 
-/* Those that it names first; as they are older, this ends. */
-static void close_batch(struct weir_packer *packer, struct open *open)
+static void forget_refused(struct weir_packer *packer, const struct open *open)
 {
-    for (uint32_t i = 0; i < open->after_count; i++) {
-        uint32_t at = place_of(packer, open->after[i]);
+    for (uint32_t i = 0; i < open->row_count && packer->refused.count; i++) {
+        uint64_t key = open->rows[i].key_hash;
+        uint64_t serial;
+        if (open->rows[i].refusal.len && weir_table64_find(&packer->refused, key, &serial) &&
+            serial == open->serial)
+            weir_table64_remove(&packer->refused, key);
+    }
+}
+
+static void close_batch(struct weir_packer *packer, struct open *open);
+
+static void close_those(struct weir_packer *packer, const uint64_t *serials, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = place_of(packer, serials[i]);
         if (at < packer->open_count)
             close_batch(packer, packer->open[at]);
     }
+}
+
+/* Those that come before it first; as they are older, this ends. */
+static void close_batch(struct weir_packer *packer, struct open *open)
+{
+    close_those(packer, open->after, open->after_count);
+    close_those(packer, open->behind, open->behind_count);
     tidy_after(packer, open);
     delist(packer, open);
     keep_keys(packer, open);
+    forget_refused(packer, open);
     struct weir_batch *batch = make_batch(open);
     packer->closed_bytes += batch->bytes;
     *packer->end = batch;
@@ -275,6 +303,7 @@ static struct open *open_batch(struct weir_packer *packer)
         .serial = ++packer->serial,
         .rows = open->rows,
         .after = open->after,
+        .behind = open->behind,
         /* No maximum of its own: with WEIR_PACKER_OPEN_BYTES_MAX it is closed. */
         .texts = weir_arena_new(SIZE_MAX),
     };
@@ -327,7 +356,7 @@ static void append(struct weir_packer *packer, struct open *open, const struct w
         .end = draft->end,
         .raw = draft->raw,
         .target = draft->target,
-        .key_hash = draft->refusal.len ? 0 : draft->key_hash,
+        .key_hash = draft->key_hash,
         .refusal = draft->refusal,
         .column = draft->column,
     };
@@ -344,7 +373,18 @@ static struct open *add_refused(struct weir_packer *packer, const struct weir_dr
 {
     struct open *open = packer->open_count ? packer->open[0] : open_batch(packer);
     append(packer, open, draft);
+    if (draft->key_hash)
+        weir_table64_set(&packer->refused, draft->key_hash, open->serial);
     return open;
+}
+
+/* A refused row of that key, in an open batch, which is this one or an older one. */
+static void come_behind(const struct weir_packer *packer, struct open *open, uint64_t key_hash)
+{
+    uint64_t serial;
+    if (key_hash && weir_table64_find(&packer->refused, key_hash, &serial) &&
+        serial != open->serial)
+        open->behind[open->behind_count++] = serial;
 }
 
 static struct open *add_row(struct weir_packer *packer, const struct weir_draft *draft)
@@ -361,6 +401,7 @@ static struct open *add_row(struct weir_packer *packer, const struct weir_draft 
     open->weight += weight;
     if (last)
         open->after[open->after_count++] = last;
+    come_behind(packer, open, draft->key_hash);
     if (draft->key_hash)
         weir_table64_set(&packer->last, draft->key_hash, open->serial);
     return open;

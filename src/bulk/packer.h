@@ -16,7 +16,9 @@
  * its first row lies WEIR_PACKER_AGE_ROWS_MAX rows back: a row of a rare shape would otherwise wait
  * for the end of the input, and a job that is resumed begins at its first unfinished row.
  *
- * A draft that is refused has no key and goes with rows of any shape: into the oldest open batch.
+ * A draft that is refused waits for nobody and nobody waits for it: whatever its key, it goes with
+ * rows of any shape, into the oldest open batch. A later row with its key is closed with it or
+ * after it, never before, so that whoever sees the batches sees the rows of a key in their order.
  *
  * One thread at a time.
  */

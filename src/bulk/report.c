@@ -3,7 +3,11 @@
  * Bytes into reports; see report.h.
  *
  * A success is one only if it is whole: the ids of a CreateMultiple, the closing boundary of a
- * $batch. What is 2xx and not whole was executed or not, nobody knows, and is as good as silence.
+ * $batch, 204 or an OData version for any other bulk message. What is 2xx and not whole was
+ * executed or not, nobody knows, and is as good as silence.
+ *
+ * A status without a code says something of a row only in a part or a row of its own: a whole
+ * answer like that may be a gateway's.
  */
 #include "bulk/report.h"
 
@@ -51,13 +55,16 @@ static struct weir_http_answer http_of(const struct weir_report_exchange *exchan
     };
 }
 
-/* A status says it where no code does. */
 static enum weir_fault_kind kind_of(const struct weir_verdict *verdict, const char *message)
 {
-    enum weir_fault_kind kind = weir_catalogue_kind(verdict->code, message);
-    if (!verdict->code && verdict->http_status == 404)
-        return WEIR_FAULT_NOT_FOUND;
-    return verdict->class_ == WEIR_CLASS_OK ? WEIR_FAULT_NONE : kind;
+    return verdict->class_ == WEIR_CLASS_OK ? WEIR_FAULT_NONE
+                                            : weir_catalogue_kind(verdict->code, message);
+}
+
+/* 404 without a code: of a part the service says that the row is not there. */
+static bool is_bare_404(const struct weir_verdict *verdict)
+{
+    return !verdict->code && verdict->http_status == 404;
 }
 
 static void make_items(struct weir_report *report, uint32_t count)
@@ -75,7 +82,8 @@ static void read_item(const struct weir_item_answer *from, struct weir_report_it
     struct weir_answer answer;
     weir_answer_read(&from->http, 0, &answer);
     item->verdict = answer.verdict;
-    item->fault = kind_of(&item->verdict, from->http.error_message);
+    item->fault = is_bare_404(&item->verdict) ? WEIR_FAULT_NOT_FOUND
+                                              : kind_of(&item->verdict, from->http.error_message);
     if (from->http.error_message && from->http.error_message[0])
         item->message = weir_strdup(from->http.error_message);
     item->request_id =
@@ -140,6 +148,10 @@ static void read_failure(const struct weir_report_exchange *exchange, enum weir_
     weir_fault_tell(&fault, &http);
     weir_answer_read(&http, 0, &report->answer);
     report->fault = kind_of(&report->answer.verdict, fault.message);
+    if (is_bare_404(&report->answer.verdict)) { /* a gateway that does not know the way */
+        report->answer.verdict.class_ = WEIR_CLASS_OTHER;
+        report->fault = WEIR_FAULT_NONE;
+    }
     if (fault.message[0])
         report->message = weir_strdup(fault.message);
     if (mode == WEIR_LOAD_BULK && fault.details == WEIR_FAULT_DETAILS_ROWS && fault.row_count > 0)
@@ -170,6 +182,18 @@ static void read_created(struct weir_str body, uint32_t row_count, struct weir_r
         fail_as_not_whole(report, "the answer does not have the ids of the rows");
     }
     free(ids);
+}
+
+/* The service itself has said so, with or without a body; not a page in its place. */
+static void read_accepted(const struct weir_report_exchange *exchange, uint32_t row_count,
+                          struct weir_report *report)
+{
+    struct weir_str version =
+        weir_signal_header(exchange->headers, exchange->header_count, "OData-Version");
+    if (exchange->status == 204 || version.len)
+        make_items(report, row_count);
+    else
+        fail_as_not_whole(report, "the answer is not one to a bulk message");
 }
 
 /* --- $batch ----------------------------------------------------------------------------------- */
@@ -256,7 +280,7 @@ void weir_report_read(const struct weir_report_exchange *exchange, enum weir_loa
     else if (is_create)
         read_created(exchange->body, row_count, ret);
     else
-        make_items(ret, row_count);
+        read_accepted(exchange, row_count, ret);
 }
 
 void weir_report_release(struct weir_report *report)

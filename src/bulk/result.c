@@ -2,12 +2,52 @@
 /* What a run has come to; see result.h. */
 #include "bulk/result.h"
 
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
 uint64_t weir_result_ended(const struct weir_result *result)
 {
     uint64_t sum = 0;
     for (int fate = WEIR_FATE_OPEN + 1; fate < WEIR_FATE_COUNT; fate++)
         sum += result->fates[fate];
     return sum;
+}
+
+static struct weir_late *add_late(struct weir_result *result, int64_t from_us)
+{
+    if (result->late_count == result->late_capacity) {
+        result->late_capacity = result->late_capacity ? 2 * result->late_capacity : 8;
+        result->late = weir_realloc(result->late, result->late_capacity, sizeof(*result->late));
+    }
+    struct weir_late *late = &result->late[result->late_count++];
+    *late = (struct weir_late){ .from_us = from_us };
+    return late;
+}
+
+void weir_result_note_late(struct weir_result *result, int64_t until_us)
+{
+    struct weir_late *late = result->late_count ? &result->late[result->late_count - 1] : NULL;
+    if (!late || until_us - late->from_us >= WEIR_US_PER_S)
+        late = add_late(result, until_us);
+    late->until_us = until_us;
+    late->count++;
+    result->requests_unknown++;
+    result->clear_us = until_us;
+}
+
+void weir_result_forget_late(struct weir_result *result, int64_t now_us)
+{
+    uint32_t gone = 0;
+    while (gone < result->late_count && result->late[gone].until_us <= now_us)
+        result->requests_unknown -= result->late[gone++].count;
+    if (!gone)
+        return;
+    result->late_count -= gone;
+    memmove(result->late, result->late + gone, result->late_count * sizeof(*result->late));
+    if (!result->late_count)
+        result->clear_us = 0;
 }
 
 int weir_result_exit_code(const struct weir_result *result)

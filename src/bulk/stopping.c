@@ -2,8 +2,9 @@
 /*
  * Giving up and coming to an end; see executor_parts.h.
  *
- *     stop ──▶ nothing is sent; what waits is given up; flights may come home ─┬─▶ OVER
- *                                              30 s later: what is left is cancelled ┘
+ *     stop ──▶ nothing is sent; what waits is given up; what is not on the wire is cancelled;
+ *              flights may come home ─┬─▶ OVER
+ *                30 s later: what is left is cancelled ┘
  */
 #include "base/mem.h"
 #include "bulk/executor_parts.h"
@@ -14,19 +15,19 @@
 #define FIRST_CONTACT_US (15 * WEIR_US_PER_S)
 #define UNREACHABLE_US   (5 * WEIR_US_PER_MINUTE)
 
-static void give_up_rows(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+static void give_up_rows(struct weir_executor *executor, struct weir_load *load)
 {
     for (uint32_t i = 0; i < load->row_count; i++) {
         const struct weir_row_state *state = weir_load_state(load, i);
         weir_executor_end_row(executor, load->batch, load->rows[i],
-                              state->tainted ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT, now_us);
+                              state->tainted ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT);
     }
 }
 
 void weir_executor_give_up(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
 {
     struct weir_batch *batch = load->batch;
-    give_up_rows(executor, load, now_us);
+    give_up_rows(executor, load);
     weir_loads_remove(&executor->loads, load);
     weir_executor_finish_batch(executor, batch, now_us);
 }
@@ -93,23 +94,28 @@ void weir_executor_check(struct weir_executor *executor, int64_t now_us)
         weir_executor_stop(executor, WEIR_END_UNREACHABLE, now_us);
 }
 
+static int64_t cancel_us(const struct weir_executor *executor)
+{
+    if (executor->abandoned || executor->loads.counts[WEIR_LOAD_BOARDING])
+        return executor->now_us;
+    bool waits = executor->stop_us > executor->now_us || executor->loads.counts[WEIR_LOAD_FLYING];
+    return waits ? executor->stop_us : WEIR_FOREVER;
+}
+
 int64_t weir_executor_check_us(const struct weir_executor *executor)
 {
     if (weir_executor_is_stopping(executor))
-        return executor->stop_us > executor->now_us || executor->abandoned ||
-                       executor->loads.counts[WEIR_LOAD_BOARDING] ||
-                       executor->loads.counts[WEIR_LOAD_FLYING]
-                   ? executor->stop_us
-                   : WEIR_FOREVER;
+        return cancel_us(executor);
     int64_t limit_us = unreachable_limit_us(executor);
     return limit_us == WEIR_FOREVER || has_hope(executor) ? WEIR_FOREVER : limit_us;
 }
 
-static struct weir_load *first_out(const struct weir_executor *executor)
+static struct weir_load *first_to_cancel(const struct weir_executor *executor, int64_t now_us)
 {
     for (uint32_t i = 0; i < executor->loads.capacity; i++) {
         struct weir_load *load = executor->loads.table[i];
-        if (load && weir_load_is_out(load))
+        if (load && (load->stage == WEIR_LOAD_BOARDING ||
+                     (load->stage == WEIR_LOAD_FLYING && now_us >= executor->stop_us)))
             return load;
     }
     return NULL;
@@ -126,22 +132,29 @@ static void forget_abandoned(struct weir_executor *executor, int64_t now_us)
     weir_executor_finish_batch(executor, batch, now_us);
 }
 
+/* The service may go on with it all the same. */
+static void leave_unknown(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+{
+    weir_result_note_late(&executor->result, now_us + executor->plan.late_us);
+    for (uint32_t i = 0; i < load->row_count; i++) {
+        weir_load_state(load, i)->tainted = true;
+        weir_load_state(load, i)->unknown_us = now_us;
+    }
+}
+
 struct weir_load *weir_executor_abandon(struct weir_executor *executor, int64_t now_us)
 {
     forget_abandoned(executor, now_us);
-    struct weir_load *load = now_us >= executor->stop_us ? first_out(executor) : NULL;
+    bool stopping = weir_executor_is_stopping(executor);
+    struct weir_load *load = stopping ? first_to_cancel(executor, now_us) : NULL;
     if (!load)
         return NULL;
     struct weir_answer unsent = { .verdict = { .class_ = WEIR_CLASS_UNSENT } };
     weir_core_settle(executor->core, &load->lease, &unsent, now_us);
     weir_executor_land(executor, load);
-    for (uint32_t i = 0; load->stage == WEIR_LOAD_FLYING && load->mode != WEIR_LOAD_READ_BACK &&
-                         i < load->row_count;
-         i++) {
-        weir_load_state(load, i)->tainted = true;
-        weir_load_state(load, i)->unknown_us = now_us;
-    }
-    give_up_rows(executor, load, now_us);
+    if (load->stage == WEIR_LOAD_FLYING && load->mode != WEIR_LOAD_READ_BACK)
+        leave_unknown(executor, load, now_us);
+    give_up_rows(executor, load);
     executor->abandoned = load;
     return load;
 }

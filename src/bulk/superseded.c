@@ -7,12 +7,14 @@
 void weir_superseded_init(struct weir_superseded *superseded)
 {
     weir_table64_init(&superseded->rejected);
+    weir_table64_init(&superseded->refused);
     weir_table64_init(&superseded->offered);
 }
 
 void weir_superseded_release(struct weir_superseded *superseded)
 {
     weir_table64_release(&superseded->rejected);
+    weir_table64_release(&superseded->refused);
     weir_table64_release(&superseded->offered);
 }
 
@@ -36,12 +38,26 @@ static uint64_t take_rejected(struct weir_superseded *superseded, const struct w
     return earlier;
 }
 
+static void forget(struct weir_table64 *table, uint64_t key_hash, uint64_t row)
+{
+    uint64_t known;
+    if (weir_table64_find(table, key_hash, &known) && known == row)
+        weir_table64_remove(table, key_hash);
+}
+
+/* A refused row of that key comes before it and is not recorded yet. */
+static bool follows_refused(const struct weir_superseded *superseded, const struct weir_row *row)
+{
+    uint64_t earlier;
+    return superseded->refused.count &&
+           weir_table64_find(&superseded->refused, row->key_hash, &earlier) &&
+           earlier < row->number;
+}
+
 uint32_t weir_superseded_offer(struct weir_superseded *superseded, const struct weir_batch *batch,
                                uint64_t *ret_rows)
 {
     uint32_t count = 0;
-    if (!superseded->rejected.count && !batch->after_count)
-        return 0;
     for (uint32_t i = 0; i < batch->row_count; i++) {
         const struct weir_row *row = &batch->rows[i];
         if (!row->key_hash)
@@ -49,18 +65,28 @@ uint32_t weir_superseded_offer(struct weir_superseded *superseded, const struct 
         uint64_t earlier = take_rejected(superseded, row);
         if (earlier)
             ret_rows[count++] = earlier;
-        if (batch->after_count)
+        if (batch->after_count || follows_refused(superseded, row))
             remember(&superseded->offered, row->key_hash, row->number);
+        if (row->refusal.len)
+            remember(&superseded->refused, row->key_hash, row->number);
     }
     return count;
 }
 
+static bool is_later(const struct weir_table64 *table, uint64_t key_hash, uint64_t row)
+{
+    uint64_t known;
+    return weir_table64_find(table, key_hash, &known) && known > row;
+}
+
 bool weir_superseded_reject(struct weir_superseded *superseded, uint64_t key_hash, uint64_t row)
 {
-    uint64_t later;
     if (!key_hash)
         return false;
-    if (weir_table64_find(&superseded->offered, key_hash, &later) && later > row)
+    forget(&superseded->refused, key_hash, row);
+    if (is_later(&superseded->offered, key_hash, row) ||
+        is_later(&superseded->refused, key_hash, row) ||
+        is_later(&superseded->rejected, key_hash, row))
         return true;
     remember(&superseded->rejected, key_hash, row);
     return false;
@@ -68,12 +94,11 @@ bool weir_superseded_reject(struct weir_superseded *superseded, uint64_t key_has
 
 void weir_superseded_over(struct weir_superseded *superseded, const struct weir_batch *batch)
 {
-    if (!batch->after_count)
+    if (!superseded->offered.count && !superseded->refused.count)
         return;
     for (uint32_t i = 0; i < batch->row_count; i++) {
         const struct weir_row *row = &batch->rows[i];
-        uint64_t last;
-        if (weir_table64_find(&superseded->offered, row->key_hash, &last) && last == row->number)
-            weir_table64_remove(&superseded->offered, row->key_hash);
+        forget(&superseded->offered, row->key_hash, row->number);
+        forget(&superseded->refused, row->key_hash, row->number);
     }
 }

@@ -8,6 +8,9 @@
  *                                                                      └─ no: remembered
  *     row 9 of key A is offered  ── is an earlier row of key A remembered? ── yes: marked now
  *
+ * A row that we refuse ourselves is as good as rejected when it is offered, but it can be marked
+ * only when it is recorded. Rows of its key that are offered in between are remembered.
+ *
  * Whoever drives the executor:
  *
  *     before weir_executor_offer()        count = weir_superseded_offer(&s, batch, rows);
@@ -22,8 +25,10 @@
  *
  * It relies on the order of batches: rows of one key are offered in the order of the input, and a
  * batch names those before it that have a key of its own and are not over. So only the rows of a
- * batch that names others are worth remembering when they are offered. A batch that names nobody
- * costs nothing while no row was rejected.
+ * batch that names others are worth remembering when they are offered, and those that follow a
+ * refused row which is not recorded yet; nobody is named for a refused row, but it is offered with
+ * those that follow it or before them. (An earlier row of its key may be offered after it, and then
+ * finds it remembered.) A batch that names nobody costs little while no row was rejected.
  *
  * At most WEIR_SUPERSEDED_MAX rejected keys and as many offered ones are remembered. Beyond that
  * marks are missing; none is ever wrong, as far as two keys have two hashes.
@@ -38,7 +43,9 @@
 
 struct weir_superseded {
     struct weir_table64 rejected; /* key → its last rejected row, which has no mark */
-    struct weir_table64 offered;  /* key → its last row, of batches that name others */
+    struct weir_table64 refused;  /* key → its last refused row, which is not recorded */
+    struct weir_table64 offered; /* key → its last row, of batches that name others; or later than
+                                    one of `refused` */
 };
 
 void weir_superseded_init(struct weir_superseded *superseded);

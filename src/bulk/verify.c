@@ -51,43 +51,43 @@ static enum weir_fate fate_of_present(const struct weir_executor *executor,
 }
 
 static enum weir_course end(struct weir_executor *executor, const struct weir_load *load,
-                            uint32_t i, enum weir_fate fate, int64_t now_us)
+                            uint32_t i, enum weir_fate fate)
 {
-    weir_executor_end_row(executor, load->batch, load->rows[i], fate, now_us);
+    weir_executor_end_row(executor, load->batch, load->rows[i], fate);
     return WEIR_COURSE_OVER;
 }
 
 static enum weir_course unseen(struct weir_executor *executor, const struct weir_load *load,
-                               uint32_t i, int64_t now_us)
+                               uint32_t i)
 {
     struct weir_row_state *state = weir_load_state(load, i);
     if (state->unseen || !weir_executor_has_other(executor, load->lease.connection))
-        return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us);
+        return end(executor, load, i, WEIR_FATE_UNKNOWN);
     state->unseen = true;
     return WEIR_COURSE_ELSEWHERE;
 }
 
 static enum weir_course verify(struct weir_executor *executor, const struct weir_load *load,
-                               uint32_t i, const struct weir_report_item *item, int64_t now_us)
+                               uint32_t i, const struct weir_report_item *item)
 {
     struct weir_row_state *state = weir_load_state(load, i);
     switch (item->presence) {
     case WEIR_PRESENCE_PRESENT:
-        return end(executor, load, i, fate_of_present(executor, state, load, item), now_us);
+        return end(executor, load, i, fate_of_present(executor, state, load, item));
     case WEIR_PRESENCE_ABSENT:
         state->tainted = false;
         if (!state->own_error)
             return WEIR_COURSE_SINGLES;
-        return end(executor, load, i, WEIR_FATE_REJECTED, now_us);
+        return end(executor, load, i, WEIR_FATE_REJECTED);
     case WEIR_PRESENCE_FORBIDDEN:
-        return unseen(executor, load, i, now_us);
+        return unseen(executor, load, i);
     default:
         break;
     }
     if (item->verdict.class_ == WEIR_CLASS_THROTTLE)
         return WEIR_COURSE_AGAIN;
     if (item->verdict.class_ == WEIR_CLASS_BAD_ROWS || item->verdict.class_ == WEIR_CLASS_OTHER)
-        return end(executor, load, i, WEIR_FATE_UNKNOWN, now_us); /* it cannot be asked for */
+        return end(executor, load, i, WEIR_FATE_UNKNOWN); /* it cannot be asked for */
     return WEIR_COURSE_LATER;
 }
 
@@ -120,6 +120,8 @@ static void read_back_whole(struct weir_landing *landing)
     default:
         if (load->row_count > 1)
             weir_landing_step_all(landing, WEIR_COURSE_HALVES);
+        else if (verdict->class_ == WEIR_CLASS_OTHER && landing->report->fault == WEIR_FAULT_NONE)
+            weir_landing_later(landing, 0, WEIR_CLASS_TRANSIENT); /* nobody's error in particular */
         else
             weir_landing_end(landing, 0, WEIR_FATE_UNKNOWN);
         break;
@@ -134,7 +136,7 @@ void weir_landing_read_back(struct weir_landing *landing)
     }
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
         const struct weir_report_item *item = &landing->report->items[i];
-        enum weir_course step = verify(landing->executor, landing->load, i, item, landing->now_us);
+        enum weir_course step = verify(landing->executor, landing->load, i, item);
         if (step == WEIR_COURSE_LATER)
             weir_landing_later(landing, i, item->verdict.class_);
         else

@@ -133,6 +133,9 @@ void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_
 void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64_t now_us);
 void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us);
 
+/* Breakers that are open let a probe pass in `span_us` at the latest. */
+void weir_core_hasten(struct weir_core *core, int64_t span_us, int64_t now_us);
+
 /* From now on everybody is refused. */
 void weir_core_shutdown(struct weir_core *core, int64_t now_us);
 

@@ -262,6 +262,15 @@ void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us
     changed(core, connection);
 }
 
+void weir_core_hasten(struct weir_core *core, int64_t span_us, int64_t now_us)
+{
+    weir_core_advance(core, now_us);
+    for (uint32_t i = 0; i < core->count; i++) {
+        if (weir_breaker_hasten(&core->connections[i].breaker, span_us, core->now_us))
+            changed(core, i);
+    }
+}
+
 void weir_core_shutdown(struct weir_core *core, int64_t now_us)
 {
     weir_core_advance(core, now_us);

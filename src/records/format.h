@@ -42,6 +42,7 @@ struct weir_format_options {
     size_t field_bytes_max;  /* WEIR_FIELD_BYTES_MAX */
     size_t record_bytes_max; /* WEIR_RECORD_BYTES_MAX */
     uint32_t fields_max;     /* WEIR_FIELDS_MAX; never more */
+    bool raw;                /* JSON Lines: objects as they stand, without cells */
 };
 
 struct weir_format {
@@ -69,12 +70,16 @@ struct weir_format {
     enum weir_step (*next)(void *state, struct weir_arena *arena, struct weir_record *ret,
                            struct weir_error *err);
 
-    /* Of the first file, as long as the state lives; none before head() was READY. */
+    /*
+     * Of the first file, as long as the state lives; none before head() was READY. A format whose
+     * records have names of their own has none.
+     */
     struct weir_columns (*columns)(const void *state);
 };
 
-extern const struct weir_format weir_format_csv; /* separated by commas */
-extern const struct weir_format weir_format_tsv; /* by tabs, quoted like CSV */
+extern const struct weir_format weir_format_csv;   /* separated by commas */
+extern const struct weir_format weir_format_tsv;   /* by tabs, quoted like CSV */
+extern const struct weir_format weir_format_jsonl; /* an object a line */
 
 /* By the end of a file's name, with or without ".gz", ignoring case; NULL: no format is known. */
 const struct weir_format *weir_format_of(const char *path);

@@ -16,10 +16,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "records/source.h"
 
 struct weir_input {
     struct weir_input_options options;
+    struct weir_idle idle;
     struct weir_source source;
     bool open;
     uint32_t file;
@@ -28,8 +28,10 @@ struct weir_input {
     uint64_t index;
     size_t filled;
     size_t served;
-    bool finished; /* the block at hand */
-    bool ended;    /* the file */
+    size_t noted;  /* so much of the block at hand was told of before it was finished */
+    bool compared; /* it has been, with what was journaled of it */
+    bool finished;
+    bool ended; /* the file */
     uint64_t skip_to;
 
     struct weir_block *queue; /* finished ones, from queue_first on */
@@ -68,7 +70,15 @@ static void begin_block(struct weir_input *input, uint64_t index)
     input->index = index;
     input->filled = 0;
     input->served = 0;
+    input->noted = 0;
+    input->compared = false;
     input->finished = false;
+}
+
+void weir_input_watch(struct weir_input *input, struct weir_idle idle)
+{
+    input->idle = idle;
+    input->source.idle = idle;
 }
 
 enum weir_status weir_input_open(struct weir_input *input, uint32_t file, struct weir_error *err)
@@ -76,7 +86,7 @@ enum weir_status weir_input_open(struct weir_input *input, uint32_t file, struct
     close_source(input);
     enum weir_status status =
         weir_source_init(&input->source, input->options.paths[file], input->options.stdin_fd,
-                         input->options.stop_fd, err);
+                         input->options.stop_fd, input->idle, err);
     if (status)
         return status;
     input->open = true;
@@ -131,6 +141,16 @@ bool weir_input_partial_block(const struct weir_input *input, struct weir_block 
     return true;
 }
 
+bool weir_input_grown_block(struct weir_input *input, size_t step, struct weir_block *ret)
+{
+    size_t eighth = input->noted / 8 + 1;
+    if (input->filled - input->noted < (step < eighth ? step : eighth) ||
+        !weir_input_partial_block(input, ret))
+        return false;
+    input->noted = input->filled;
+    return true;
+}
+
 static int order(const struct weir_block *block, uint32_t file, uint64_t index)
 {
     if (block->file != file)
@@ -156,19 +176,22 @@ static const struct weir_block *journaled(const struct weir_input *input)
     return NULL;
 }
 
-static enum weir_status finish(struct weir_input *input, const struct weir_block *then,
-                               struct weir_error *err)
+static void finish(struct weir_input *input)
 {
     struct weir_str bytes = weir_str(input->block, input->filled);
-    if (then) {
-        enum weir_status status =
-            weir_block_compare(input->source.name, then, bytes, input->ended, err);
-        if (status)
-            return status;
-    }
     push(input, weir_block_make(input->file, input->index, bytes, input->ended));
     input->finished = true;
-    return WEIR_OK;
+}
+
+static bool is_whole(const struct weir_input *input)
+{
+    return input->ended || input->filled == WEIR_INPUT_BLOCK_BYTES;
+}
+
+/* Whether what was read suffices to compare it. Where the file ended it must be seen to end. */
+static bool is_comparable(const struct weir_input *input, const struct weir_block *then)
+{
+    return is_whole(input) || (!then->last && input->filled >= then->bytes);
 }
 
 /* ---- reading ---- */
@@ -192,15 +215,20 @@ static enum weir_status fill(struct weir_input *input, struct weir_error *err)
 {
     if (input->filled == WEIR_INPUT_BLOCK_BYTES)
         begin_block(input, input->index + 1);
-    const struct weir_block *then = journaled(input);
-    bool full;
-    do {
-        enum weir_status status = read_some(input, err);
-        if (status)
-            return status;
-        full = input->filled == WEIR_INPUT_BLOCK_BYTES;
-    } while (then && !full && !input->ended);
-    return full || input->ended ? finish(input, then, err) : WEIR_OK;
+    const struct weir_block *then = input->compared ? NULL : journaled(input);
+    enum weir_status status;
+    do
+        status = read_some(input, err);
+    while (!status && then && !is_comparable(input, then));
+    if (!status && then)
+        status = weir_block_compare(input->source.name, then, weir_str(input->block, input->filled),
+                                    input->ended, err);
+    if (status)
+        return status;
+    input->compared = true;
+    if (is_whole(input))
+        finish(input);
+    return WEIR_OK;
 }
 
 static bool is_wanted(const struct weir_input *input)

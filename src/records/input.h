@@ -3,8 +3,9 @@
  * The bytes of one file after the other, decoded, in large pieces, and their hashes.
  *
  * The file at hand is read into a block of 4 MiB. Pieces are handed out as they come, unless a hash
- * of that block was journaled: then the block is read whole and compared first, so that nothing of
- * an input that has changed gets out. Hashes of finished blocks wait to be taken.
+ * of that block was journaled: then the block is read as far as it was hashed and compared first,
+ * so that nothing of an input that has changed gets out. Hashes of finished blocks wait to be
+ * taken; that of the block at hand can be had, too, so that little of a stream goes unrecorded.
  *
  *     weir_input_open(file)  →  weir_input_read … until a piece is empty  →  the next file
  *
@@ -13,7 +14,7 @@
 #ifndef WEIR_RECORDS_INPUT_H
 #define WEIR_RECORDS_INPUT_H
 
-#include "records/identity.h"
+#include "records/source.h"
 
 struct weir_input;
 
@@ -35,6 +36,9 @@ struct weir_piece {
 struct weir_input *weir_input_new(const struct weir_input_options *options); /* never NULL */
 void weir_input_free(struct weir_input *input);
 
+/* Whom to call before waiting for a stream; until then nobody. */
+void weir_input_watch(struct weir_input *input, struct weir_idle idle);
+
 /* Begin to read file number `file`; another one that was open is closed. */
 enum weir_status weir_input_open(struct weir_input *input, uint32_t file, struct weir_error *err);
 
@@ -55,5 +59,11 @@ bool weir_input_take_block(struct weir_input *input, struct weir_block *ret);
 
 /* The block at hand as far as it was read; false: nothing of it was, or it is finished. */
 bool weir_input_partial_block(const struct weir_input *input, struct weir_block *ret);
+
+/*
+ * The same, if it has grown by `step` bytes, or by an eighth, since this was last true of it: a
+ * short one is told of soon, and hashing a long one again and again costs little.
+ */
+bool weir_input_grown_block(struct weir_input *input, size_t step, struct weir_block *ret);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "records/source.h"
 
 struct weir_reader {
     struct weir_reader_options options;
@@ -48,6 +47,25 @@ bool weir_reader_take_block(struct weir_reader *reader, struct weir_block *ret)
 bool weir_reader_partial_block(const struct weir_reader *reader, struct weir_block *ret)
 {
     return weir_input_partial_block(reader->input, ret);
+}
+
+bool weir_reader_grown_block(struct weir_reader *reader, size_t step, struct weir_block *ret)
+{
+    return weir_input_grown_block(reader->input, step, ret);
+}
+
+bool weir_reader_may_wait(const struct weir_reader *reader)
+{
+    for (size_t i = reader->file; i < reader->options.path_count; i++) {
+        if (!reader->identities[i].on_disk)
+            return true;
+    }
+    return false;
+}
+
+void weir_reader_watch(struct weir_reader *reader, struct weir_idle idle)
+{
+    weir_input_watch(reader->input, idle);
 }
 
 /* ---- what can be said before anything is read ---- */
@@ -104,7 +122,7 @@ static enum weir_status look_at(const char *path, struct weir_file_identity *ret
     if (weir_source_is_stream(path))
         return WEIR_OK;
     struct weir_source source;
-    enum weir_status status = weir_source_init(&source, path, -1, 0, err);
+    enum weir_status status = weir_source_init(&source, path, -1, 0, (struct weir_idle){ 0 }, err);
     if (status)
         return status;
     status = weir_file_identity_read(source.fd, source.name, ret, err);
@@ -129,41 +147,80 @@ static enum weir_status look_at_files(struct weir_reader *reader, struct weir_er
 
 /* ---- files ---- */
 
-static enum weir_status feed(struct weir_reader *reader, struct weir_error *err)
+/* What is read, and what makes records of it. */
+struct pair {
+    struct weir_input *input;
+    const struct weir_format *format;
+    void *state;
+};
+
+static struct pair pair_of(const struct weir_reader *reader)
+{
+    return (struct pair){ reader->input, reader->format, reader->state };
+}
+
+static enum weir_status feed(struct pair pair, struct weir_error *err)
 {
     struct weir_piece piece;
-    enum weir_status status = weir_input_read(reader->input, &piece, err);
+    enum weir_status status = weir_input_read(pair.input, &piece, err);
     if (status)
         return status;
-    reader->format->feed(reader->state, piece.offset, piece.bytes.ptr, piece.bytes.len,
-                         !piece.bytes.len);
+    pair.format->feed(pair.state, piece.offset, piece.bytes.ptr, piece.bytes.len, !piece.bytes.len);
     return WEIR_OK;
 }
 
 /* A format's message lacks its subject. */
-static enum weir_status name_file(const struct weir_reader *reader, const struct weir_error *why,
+static enum weir_status name_file(const char *name, const struct weir_error *why,
                                   struct weir_error *err)
 {
-    return weir_fail(err, why->status, "input \"%s\" %s", weir_reader_name(reader, reader->file),
-                     why->message);
+    return weir_fail(err, why->status, "input \"%s\" %s", name, why->message);
 }
 
 /* Open file number `file` and read what precedes its first record. */
-static enum weir_status open_file(struct weir_reader *reader, uint32_t file, struct weir_error *err)
+static enum weir_status read_head(struct pair pair, uint32_t file, const char *name,
+                                  struct weir_error *err)
 {
-    enum weir_status status = weir_input_open(reader->input, file, err);
+    enum weir_status status = weir_input_open(pair.input, file, err);
     if (status)
         return status;
-    reader->file = file;
-    reader->format->begin(reader->state);
+    pair.format->begin(pair.state);
     struct weir_error why;
     enum weir_step step;
-    while ((step = reader->format->head(reader->state, &why)) == WEIR_STEP_MORE) {
-        status = feed(reader, err);
+    while ((step = pair.format->head(pair.state, &why)) == WEIR_STEP_MORE) {
+        status = feed(pair, err);
         if (status)
             return status;
     }
-    return step == WEIR_STEP_BROKEN ? name_file(reader, &why, err) : WEIR_OK;
+    return step == WEIR_STEP_BROKEN ? name_file(name, &why, err) : WEIR_OK;
+}
+
+static enum weir_status open_file(struct weir_reader *reader, uint32_t file, struct weir_error *err)
+{
+    reader->file = file;
+    return read_head(pair_of(reader), file, weir_reader_name(reader, file), err);
+}
+
+/* The heads of all that lie on disk, beside the reading itself and without any comparing of blocks:
+ * no more than a piece of each is read. */
+static enum weir_status compare_heads(const struct weir_reader *reader, struct weir_error *err)
+{
+    const struct weir_reader_options *options = &reader->options;
+    enum weir_status status = WEIR_OK;
+    if (options->path_count == 1)
+        return WEIR_OK;
+    struct pair pair = {
+        .input = weir_input_new(&(struct weir_input_options){
+            .paths = options->paths, .path_count = (uint32_t)options->path_count, .stdin_fd = -1 }),
+        .format = reader->format,
+        .state = reader->format->open(&options->format_options),
+    };
+    for (uint32_t i = 0; i < options->path_count && !status; i++) {
+        if (reader->identities[i].on_disk)
+            status = read_head(pair, i, weir_reader_name(reader, i), err);
+    }
+    weir_input_free(pair.input);
+    pair.format->free(pair.state);
+    return status;
 }
 
 static enum weir_status enter(struct weir_reader *reader, struct weir_error *err)
@@ -213,6 +270,8 @@ enum weir_status weir_reader_new(const struct weir_reader_options *options,
                                                      .block_count = options->block_count });
     status = look_at_files(reader, err);
     if (!status)
+        status = compare_heads(reader, err);
+    if (!status)
         status = open_first(reader, err);
     if (status) {
         weir_reader_free(reader);
@@ -245,7 +304,7 @@ static enum weir_step give_up(struct weir_reader *reader, struct weir_error *err
 /* MORE: go on; anything else: hand it out. */
 static enum weir_step go_on(struct weir_reader *reader, enum weir_step step, struct weir_error *err)
 {
-    if (step == WEIR_STEP_MORE && feed(reader, &reader->why))
+    if (step == WEIR_STEP_MORE && feed(pair_of(reader), &reader->why))
         return give_up(reader, err);
     if (step == WEIR_STEP_END && reader->file + 1 < reader->options.path_count)
         return open_file(reader, reader->file + 1, &reader->why) ? give_up(reader, err)
@@ -261,7 +320,7 @@ enum weir_step weir_reader_next(struct weir_reader *reader, struct weir_arena *a
         struct weir_error why;
         step = reader->format->next(reader->state, arena, ret, &why);
         if (step == WEIR_STEP_BROKEN) {
-            name_file(reader, &why, &reader->why);
+            name_file(weir_reader_name(reader, reader->file), &why, &reader->why);
             return give_up(reader, err);
         }
         if (step != WEIR_STEP_RECORD)

@@ -35,8 +35,9 @@ struct weir_reader_options {
 };
 
 /*
- * Open the files once and look at them, then read the head of the first, so that whatever is wrong
- * with the input as a whole is said now. WEIR_E_INVALID, WEIR_E_NOT_FOUND, WEIR_E_IO.
+ * Open the files once and look at them and at their heads, so that whatever is wrong with the input
+ * as a whole is said now: columns that differ, for example. Of streams only the first file is
+ * looked at, as nothing can be read twice. WEIR_E_INVALID, WEIR_E_NOT_FOUND, WEIR_E_IO.
  */
 enum weir_status weir_reader_new(const struct weir_reader_options *options,
                                  struct weir_reader **ret, struct weir_error *err);
@@ -59,5 +60,12 @@ const char *weir_reader_name(const struct weir_reader *reader, uint32_t file);
 const struct weir_file_identity *weir_reader_identities(const struct weir_reader *reader);
 bool weir_reader_take_block(struct weir_reader *reader, struct weir_block *ret);
 bool weir_reader_partial_block(const struct weir_reader *reader, struct weir_block *ret);
+bool weir_reader_grown_block(struct weir_reader *reader, size_t step, struct weir_block *ret);
+
+/* Whether the file at hand is a stream, or a later one is: reading on may mean waiting. */
+bool weir_reader_may_wait(const struct weir_reader *reader);
+
+/* Whom to call, within weir_reader_next(), before that; `ctx` must outlive the last call. */
+void weir_reader_watch(struct weir_reader *reader, struct weir_idle idle);
 
 #endif

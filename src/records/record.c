@@ -24,53 +24,146 @@ const char *weir_record_problem_name(enum weir_record_problem problem)
         [WEIR_RECORD_CELL_TOO_BIG] = "cell too long",
         [WEIR_RECORD_TOO_BIG] = "record too long",
         [WEIR_RECORD_TOO_MANY_CELLS] = "too many cells",
+        [WEIR_RECORD_NOT_OBJECT] = "no object",
+        [WEIR_RECORD_NOT_JSON] = "not JSON",
+        [WEIR_RECORD_CUT] = "object cut",
+        [WEIR_RECORD_BEHIND_OBJECT] = "text behind an object",
+        [WEIR_RECORD_TOO_DEEP] = "nested too deep",
+        [WEIR_RECORD_TOO_MANY_MEMBERS] = "too many members",
+        [WEIR_RECORD_TWICE] = "member twice",
+        [WEIR_RECORD_NESTED] = "nested value",
+        [WEIR_RECORD_HALF_CHARACTER] = "half a character",
     };
     return (unsigned)problem < WEIR_RECORD_PROBLEM_COUNT ? names[problem] : "unknown";
 }
 
-static void add_column(struct weir_buf *buf, const struct weir_record *record, struct weir_str name)
+/* A name in quotes, cut at a character. */
+static void add_name(struct weir_buf *buf, struct weir_str name)
 {
-    weir_buf_printf(buf, "column %" PRIu32, record->column);
-    if (!name.len)
-        return;
-    size_t len = name.len < NAME_BYTES_MAX ? name.len : NAME_BYTES_MAX;
-    weir_buf_printf(buf, " (\"%.*s%s\")", (int)len, name.ptr, len < name.len ? "…" : "");
+    struct weir_str part = weir_str_cut(name, NAME_BYTES_MAX);
+    weir_buf_printf(buf, "\"%.*s%s\"", (int)part.len, part.ptr, part.len < name.len ? "…" : "");
 }
 
-/* The byte at `bad_at`, if `raw` has it. */
-static unsigned bad_byte(const struct weir_record *record)
+/* What is wrong, and a blank; nothing if that is the record. */
+static void add_subject(struct weir_buf *buf, const struct weir_record *record,
+                        struct weir_str column_name)
+{
+    if (record->member.ptr) {
+        weir_buf_add_text(buf, "member ");
+        add_name(buf, record->member);
+        weir_buf_add_char(buf, ' ');
+    } else if (record->column) {
+        weir_buf_printf(buf, "column %" PRIu32 " ", record->column);
+        if (!column_name.len)
+            return;
+        weir_buf_add_char(buf, '(');
+        add_name(buf, column_name);
+        weir_buf_add_text(buf, ") ");
+    }
+}
+
+/* `raw` from `bad_at` on, `len` bytes at most. */
+static struct weir_str bad_part(const struct weir_record *record, size_t len)
 {
     uint64_t at = record->bad_at - record->place.offset;
-    return at < record->raw.len ? (unsigned char)record->raw.ptr[at] : 0;
+    if (at >= record->raw.len)
+        return weir_str("", 0);
+    size_t left = record->raw.len - (size_t)at;
+    return weir_str(record->raw.ptr + at, left < len ? left : len);
 }
 
+/* The byte at `bad_at`; 0 if `raw` has it not. */
+static unsigned char bad_byte(const struct weir_record *record)
+{
+    struct weir_str part = bad_part(record, 1);
+    return part.len ? (unsigned char)part.ptr[0] : 0;
+}
+
+static void add_length(struct weir_buf *buf, const struct weir_record *record)
+{
+    bool name = record->member.ptr && record->member.len > record->bound;
+    weir_buf_printf(buf, "%s longer than %" PRIu64 " bytes", name ? "has a name" : "is",
+                    record->bound);
+}
+
+/* What is wrong with a text, wherever it stands. */
 static void add_reason(struct weir_buf *buf, const struct weir_record *record)
 {
     switch (record->problem) {
     case WEIR_RECORD_NUL:
-        weir_buf_printf(buf, " has a NUL byte at offset %" PRIu64 ", which no text may have",
-                        record->bad_at);
+        weir_buf_printf(buf, "has %s at offset %" PRIu64 ", which no text may have",
+                        bad_byte(record) == '\\' ? "an escaped NUL" : "a NUL byte", record->bad_at);
         break;
     case WEIR_RECORD_NOT_UTF8:
         weir_buf_printf(
-            buf, " is not UTF-8: the byte \"0x%02X\" at offset %" PRIu64 " does not belong there",
-            bad_byte(record), record->bad_at);
+            buf, "is not UTF-8: the byte \"0x%02X\" at offset %" PRIu64 " does not belong there",
+            (unsigned)bad_byte(record), record->bad_at);
         break;
     case WEIR_RECORD_BEHIND_QUOTE:
         weir_buf_printf(buf,
-                        " has text behind its closing quote at offset %" PRIu64
+                        "has text behind its closing quote at offset %" PRIu64
                         "; a quote inside of a quoted cell is written twice",
                         record->bad_at);
         break;
     case WEIR_RECORD_UNCLOSED:
-        weir_buf_add_text(buf, " opens a quote that is not closed ");
+        weir_buf_add_text(buf, "opens a quote that is not closed ");
         if (record->bound)
             weir_buf_printf(buf, "within %" PRIu64 " bytes", record->bound);
         else
             weir_buf_add_text(buf, "before the end of the file");
         break;
     default:
-        weir_buf_printf(buf, " is longer than %" PRIu64 " bytes", record->bound);
+        add_length(buf, record);
+    }
+}
+
+/* The byte that is no JSON, as itself if that can be read. */
+static void add_bad_byte(struct weir_buf *buf, const struct weir_record *record)
+{
+    unsigned char c = bad_byte(record);
+    bool readable = c > ' ' && c < 0x7F && c != '"';
+    weir_buf_printf(buf, readable ? "\"%c\"" : "\"0x%02X\"", c);
+}
+
+/* What is wrong with an object, or with a member of it. */
+static void add_object_reason(struct weir_buf *buf, const struct weir_record *record)
+{
+    switch (record->problem) {
+    case WEIR_RECORD_NOT_OBJECT:
+        weir_buf_add_text(buf, "is no JSON object: it begins with ");
+        add_bad_byte(buf, record);
+        weir_buf_add_text(buf, "; every line must be an object, from \"{\" to \"}\"");
+        break;
+    case WEIR_RECORD_NOT_JSON:
+        weir_buf_add_text(buf, "is not JSON: the byte ");
+        add_bad_byte(buf, record);
+        weir_buf_printf(buf, " at offset %" PRIu64 " does not belong there", record->bad_at);
+        break;
+    case WEIR_RECORD_CUT:
+        weir_buf_add_text(buf, "ends before its object does; an object must stand on one line");
+        break;
+    case WEIR_RECORD_BEHIND_OBJECT:
+        weir_buf_printf(buf,
+                        "has text behind its object at offset %" PRIu64
+                        "; a line may hold one object only",
+                        record->bad_at);
+        break;
+    case WEIR_RECORD_TWICE:
+        weir_buf_printf(
+            buf, "stands there again at offset %" PRIu64 "; an object may have a member once",
+            record->bad_at);
+        break;
+    case WEIR_RECORD_NESTED:
+        weir_buf_printf(buf, "is an %s; it must be a text, a number, true, false or null",
+                        bad_byte(record) == '{' ? "object" : "array");
+        break;
+    default: {
+        struct weir_str escape = bad_part(record, strlen("\\uD83D"));
+        weir_buf_printf(buf,
+                        "has half a character, \"%.*s\", at offset %" PRIu64
+                        "; the other half must stand beside it",
+                        (int)escape.len, escape.ptr, record->bad_at);
+    }
     }
 }
 
@@ -90,9 +183,19 @@ static void add_sentence(struct weir_buf *buf, const struct weir_record *record,
     case WEIR_RECORD_TOO_MANY_CELLS:
         weir_buf_printf(buf, "has more than %" PRIu64 " cells", record->bound);
         break;
+    case WEIR_RECORD_TOO_MANY_MEMBERS:
+        weir_buf_printf(buf, "has more than %" PRIu64 " members", record->bound);
+        break;
+    case WEIR_RECORD_TOO_DEEP:
+        weir_buf_printf(buf, "has objects and arrays nested more than %" PRIu64 " deep",
+                        record->bound);
+        break;
     default:
-        add_column(buf, record, name);
-        add_reason(buf, record);
+        add_subject(buf, record, name);
+        if (record->problem < WEIR_RECORD_NOT_OBJECT)
+            add_reason(buf, record);
+        else
+            add_object_reason(buf, record);
     }
 }
 

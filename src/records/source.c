@@ -39,14 +39,18 @@ static enum weir_status fail_errno(const struct weir_source *source, const char 
 /* A stream may say nothing for ever: wait for its next word, or to be told to stop. */
 static enum weir_status await_stream(const struct weir_source *source, struct weir_error *err)
 {
+    const struct weir_idle *idle = &source->idle;
     struct pollfd fds[] = { { .fd = source->fd, .events = POLLIN },
-                            { .fd = source->stop_fd, .events = POLLIN } };
-    if (source->on_disk || source->stop_fd <= 0)
+                            { .fd = source->stop_fd > 0 ? source->stop_fd : -1,
+                              .events = POLLIN } };
+    if (source->on_disk || (source->stop_fd <= 0 && !idle->run))
         return WEIR_OK;
+    int timeout_ms = idle->run ? 0 : -1;
     int ready;
-    do
-        ready = poll(fds, 2, -1);
-    while (ready < 0 && errno == EINTR);
+    while (!(ready = poll(fds, 2, timeout_ms)) || (ready < 0 && errno == EINTR)) {
+        if (!ready)
+            timeout_ms = idle->run(idle->ctx);
+    }
     if (fds[1].revents)
         return weir_fail(err, WEIR_E_CANCELLED, "reading \"%s\" was stopped", source->name);
     return WEIR_OK; /* whatever is wrong, read() says it */
@@ -129,9 +133,11 @@ static enum weir_status open_path(struct weir_source *source, const char *path, 
 }
 
 enum weir_status weir_source_init(struct weir_source *source, const char *path, int stdin_fd,
-                                  int stop_fd, struct weir_error *err)
+                                  int stop_fd, struct weir_idle idle, struct weir_error *err)
 {
-    *source = (struct weir_source){ .name = weir_source_name(path), .fd = -1, .stop_fd = stop_fd };
+    *source = (struct weir_source){
+        .name = weir_source_name(path), .fd = -1, .stop_fd = stop_fd, .idle = idle
+    };
     source->raw = weir_realloc(NULL, WEIR_INPUT_READ_BYTES, 1);
     enum weir_status status = open_path(source, path, stdin_fd, err);
     if (!status)

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One input file: plain or gzip, on disk or a stream. Gzip is recognised by its first bytes,
- * whatever the name; a name that ends with ".gz" promises it. Calls block. One thread at a time.
+ * whatever the name; a name that ends with ".gz" promises it. Calls block; before one waits for a
+ * stream it says so, for those who have something to do meanwhile. One thread at a time.
  */
 #ifndef WEIR_RECORDS_SOURCE_H
 #define WEIR_RECORDS_SOURCE_H
 
 #include "records/gzip.h"
 #include "records/identity.h"
+
+/*
+ * Called in the reader's thread when a stream has nothing to say now. Returns after how many
+ * milliseconds (at least 1) of silence it wants to be called again; -1: not before the next wait.
+ */
+struct weir_idle {
+    int (*run)(void *ctx); /* NULL: nobody wants to know */
+    void *ctx;
+};
 
 struct weir_source {
     const char *name; /* borrowed; as people know it */
@@ -17,6 +27,7 @@ struct weir_source {
     struct weir_gunzip *gunzip; /* NULL: plain */
     char *raw;                  /* read ahead */
     int stop_fd;
+    struct weir_idle idle;
     struct weir_str ahead; /* the part of it that was not used */
     bool raw_last;
 };
@@ -33,7 +44,7 @@ bool weir_source_is_stream(const char *path);
  * directory, what cannot be opened, and what is named .gz and is not, fails.
  */
 enum weir_status weir_source_init(struct weir_source *source, const char *path, int stdin_fd,
-                                  int stop_fd, struct weir_error *err);
+                                  int stop_fd, struct weir_idle idle, struct weir_error *err);
 void weir_source_release(struct weir_source *source);
 
 /* Up to `len` decoded bytes, at least one; 0: the end. */

@@ -55,3 +55,14 @@ bool weir_breaker_failed(struct weir_breaker *breaker,
     open_for(breaker, options, span_us, now_us);
     return true;
 }
+
+bool weir_breaker_hasten(struct weir_breaker *breaker, int64_t span_us, int64_t now_us)
+{
+    int64_t until_us = weir_time_add(now_us, span_us);
+    if (breaker->open_for_us == 0 || breaker->until_us <= until_us)
+        return false;
+    breaker->until_us = until_us;
+    if (breaker->open_for_us > span_us) /* it doubles from there */
+        breaker->open_for_us = span_us > 0 ? span_us : 1;
+    return true;
+}

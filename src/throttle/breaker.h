@@ -43,4 +43,7 @@ bool weir_breaker_failed(struct weir_breaker *breaker,
                          const struct weir_circuit_breaker_options *options, int64_t sent_us,
                          int64_t now_us);
 
+/* The next probe may go in `span_us` at the latest. False: that changes nothing. */
+bool weir_breaker_hasten(struct weir_breaker *breaker, int64_t span_us, int64_t now_us);
+
 #endif

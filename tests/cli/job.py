@@ -562,7 +562,7 @@ def test_rows_whose_outcome_stays_unknown_end_it_with_8(folder):
         result = weir(folder, "create", "account", rows, "--set",
                       "Dataverse:Resilience:MaxRetryTime=1s", *QUICK)
         assert result.returncode == 8 and balance(result)["unknown"] == 20, result
-        assert re.search(r"requests? without an answer may still be executed until \d\d:\d\d:\d\d",
+        assert re.search(r"requests? of unknown outcome may still be executed until \d\d:\d\d:\d\d",
                          result.stderr), result
         set_faults(url)
         again = paste(resume_line(result.stderr), folder)

@@ -143,6 +143,27 @@ START_TEST(a_breaker_that_is_switched_off_never_opens)
 }
 END_TEST
 
+START_TEST(a_probe_may_be_had_sooner_and_the_time_doubles_from_there)
+{
+    struct weir_breaker breaker = { 0 };
+    ck_assert(!weir_breaker_hasten(&breaker, 30 * S, 0)); /* closed */
+    open_at(&breaker, 0);
+    ck_assert(!weir_breaker_hasten(&breaker, 30 * S, 0));
+    ck_assert(fail_at(&breaker, 30 * S));
+    ck_assert(fail_at(&breaker, 90 * S)); /* open for two minutes */
+    ck_assert(weir_breaker_hasten(&breaker, 30 * S, 100 * S));
+    ck_assert(!weir_breaker_hasten(&breaker, 30 * S, 100 * S));
+    ck_assert_int_eq(weir_breaker_state(&breaker, 130 * S - 1), WEIR_BREAKER_OPEN);
+    ck_assert_int_eq(weir_breaker_state(&breaker, 130 * S), WEIR_BREAKER_HALF_OPEN);
+    ck_assert(!weir_breaker_hasten(&breaker, 30 * S, 200 * S)); /* half open */
+    ck_assert(fail_at(&breaker, 200 * S));
+    ck_assert_int_eq(weir_breaker_state(&breaker, 260 * S - 1), WEIR_BREAKER_OPEN);
+    ck_assert_int_eq(weir_breaker_state(&breaker, 260 * S), WEIR_BREAKER_HALF_OPEN);
+    ck_assert(weir_breaker_hasten(&breaker, 0, 200 * S));
+    ck_assert_int_eq(weir_breaker_state(&breaker, 200 * S), WEIR_BREAKER_HALF_OPEN);
+}
+END_TEST
+
 START_TEST(it_never_opens_for_longer_than_the_maximum)
 {
     struct weir_circuit_breaker_options options = defaults;
@@ -298,6 +319,7 @@ int main(void)
     suite_add(&s, failures_of_requests_sent_before_it_opened_are_ignored);
     suite_add(&s, a_second_failed_probe_does_not_double_again);
     suite_add(&s, a_breaker_that_is_switched_off_never_opens);
+    suite_add(&s, a_probe_may_be_had_sooner_and_the_time_doubles_from_there);
     suite_add(&s, it_never_opens_for_longer_than_the_maximum);
     suite_add(&s, it_opens_even_if_it_may_be_open_for_no_time);
     suite_add(&s, the_longest_times_do_not_overflow);

@@ -304,9 +304,86 @@ START_TEST(a_tainted_update_is_rejected_only_for_what_would_have_been_so_before)
         ck_assert_int_eq(fates[1], WEIR_FATE_REJECTED);
         finish(1);
     } else {
-        reply_each(flight_later(SECONDS(5)), OK_, WEIR_FAULT_NONE);
+        reply_each(flight_later(MINUTES(5)), OK_, WEIR_FAULT_NONE);
         finish(0);
     }
+}
+END_TEST
+
+/* Neither sooner nor later, and however little time there is for failures that pass. */
+START_TEST(a_refusal_of_a_tainted_row_stands_once_nothing_can_be_under_way)
+{
+    static const enum weir_operation operations[] = { WEIR_OPERATION_UPDATE, WEIR_OPERATION_UPSERT,
+                                                      WEIR_OPERATION_DELETE };
+    setup(1, 4);
+    plan.operation = operations[_i / 2];
+    plan.bulk = false;
+    plan.max_retry_time_us = MINUTES(1);
+    plan.tainted_through = _i % 2; /* by a run before this one, or by this one */
+    start();
+    int64_t unknown_us = rig.now_us;
+    give(2);
+    if (!plan.tainted_through)
+        reply(flight(), SILENT);
+    reply_each(flight_later(SECONDS(2)), BAD, WEIR_FAULT_PLUGIN);
+    ck_assert_uint_eq(executor.rejected, plan.tainted_through ? 1 : 0); /* what is not tainted */
+    struct weir_load *load = flight_later(MINUTES(5));
+    ck_assert(rig.now_us == unknown_us + plan.late_us);
+    rig.now_us += SECONDS(1);
+    reply_each(load, BAD, WEIR_FAULT_PLUGIN);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[1], WEIR_FATE_REJECTED);
+    ck_assert_int_eq(fates[2], WEIR_FATE_REJECTED);
+    ck_assert_str_eq(messages[1], "its own words");
+    finish(1);
+}
+END_TEST
+
+START_TEST(what_was_sent_before_it_was_clear_is_not_believed)
+{
+    setup(1, 4);
+    plan.operation = WEIR_OPERATION_UPDATE;
+    plan.bulk = false;
+    start();
+    give(1);
+    reply(flight(), SILENT);
+    struct weir_load *load = flight_later(SECONDS(2));
+    rig.now_us += MINUTES(6); /* a slow one */
+    reply_each(load, BAD, WEIR_FAULT_PLUGIN);
+    ck_assert_uint_eq(executor.rejected, 0);
+    reply_each(flight(), OK_, WEIR_FAULT_NONE); /* at once, as the time is over */
+    finish(0);
+}
+END_TEST
+
+/* An empty 404 of a gateway: no row is absent, none is bad. */
+START_TEST(a_whole_answer_that_blames_nobody_neither_ends_nor_rejects_a_row)
+{
+    setup(1, 4);
+    plan.operation = _i ? WEIR_OPERATION_DELETE : WEIR_OPERATION_UPDATE;
+    plan.bulk = false;
+    start();
+    give(3);
+    int64_t begun_us = rig.now_us;
+    while (executor.live_count && rig.now_us - begun_us < MINUTES(30)) {
+        struct weir_load *load = try_flight();
+        if (load)
+            reply(load, OTHER);
+        else if (executor.live_count)
+            rig.now_us = weir_executor_next_us(&executor);
+    }
+    ck_assert(rig.now_us - begun_us >= plan.max_retry_time_us);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 3);
+    finish(10);
+}
+END_TEST
+
+START_TEST(a_read_back_whose_whole_answer_blames_nobody_is_asked_again)
+{
+    struct weir_load *load = tainted_create(WEIR_IDS_MADE);
+    reply(load, OTHER);
+    reply_presence(flight_later(SECONDS(2)), WEIR_PRESENCE_PRESENT, 0);
+    finish(0);
 }
 END_TEST
 
@@ -424,12 +501,13 @@ START_TEST(what_timed_out_is_halved_and_one_row_waits)
     struct weir_report timed_out = whole(SILENT, WEIR_FAULT_NONE);
     timed_out.timed_out = true;
     answer(flight(), timed_out);
-    struct weir_load *first = flight();
+    ck_assert_ptr_null(try_flight());
+    struct weir_load *first = flight_later(SECONDS(2));
     ck_assert_uint_eq(first->row_count, 1);
     answer(first, timed_out);
-    reply(flight(), OK_);
-    ck_assert_ptr_null(try_flight());
     reply(flight_later(SECONDS(2)), OK_);
+    ck_assert_ptr_null(try_flight());
+    reply(flight_later(SECONDS(3)), OK_);
     finish(0);
 }
 END_TEST
@@ -555,6 +633,12 @@ int main(void)
     suite_add(&s, in_a_resumed_run_every_row_is_tainted);
     suite_add_loop(&s, "a_tainted_update_is_rejected_only_for_what_would_have_been_so_before",
                    a_tainted_update_is_rejected_only_for_what_would_have_been_so_before, 8);
+    suite_add_loop(&s, "a_refusal_of_a_tainted_row_stands_once_nothing_can_be_under_way",
+                   a_refusal_of_a_tainted_row_stands_once_nothing_can_be_under_way, 6);
+    suite_add(&s, what_was_sent_before_it_was_clear_is_not_believed);
+    suite_add_loop(&s, "a_whole_answer_that_blames_nobody_neither_ends_nor_rejects_a_row",
+                   a_whole_answer_that_blames_nobody_neither_ends_nor_rejects_a_row, 2);
+    suite_add(&s, a_read_back_whose_whole_answer_blames_nobody_is_asked_again);
     suite_add(&s, a_delete_that_finds_nothing_is_done_and_counted_apart);
     suite_add(&s, a_bulk_message_with_a_bad_row_goes_once_as_single_requests);
     suite_add(&s, a_single_row_in_a_bulk_message_is_not_blamed_for_the_message);

@@ -262,6 +262,22 @@ START_TEST(what_cannot_be_read_is_said_before_anything_is)
 }
 END_TEST
 
+/* The first file has one row; then the second is wrong, for good. */
+static void must_break_off(const struct weir_reader_options *options, const char *message)
+{
+    struct weir_reader *reader = must_open(options);
+    struct weir_arena *arena = weir_arena_new(1000);
+    struct weir_record record;
+    struct weir_error err;
+    ck_assert_int_eq(weir_reader_next(reader, arena, &record, &err), WEIR_STEP_RECORD);
+    for (int again = 0; again < 2; again++) {
+        ck_assert_int_eq(weir_reader_next(reader, arena, &record, &err), WEIR_STEP_BROKEN);
+        ck_assert_str_eq(err.message, message);
+    }
+    weir_arena_unref(arena);
+    weir_reader_free(reader);
+}
+
 START_TEST(a_later_header_that_differs_is_refused_and_the_difference_named)
 {
     static const struct {
@@ -283,21 +299,113 @@ START_TEST(a_later_header_that_differs_is_refused_and_the_difference_named)
         const char *paths[] = { first,
                                 input_rig_write(&rig, "b.csv", weir_str_from(rows[i].header)) };
         struct weir_reader_options options = { .paths = paths, .path_count = 2 };
-        struct weir_reader *reader = must_open(&options);
-        struct weir_arena *arena = weir_arena_new(1000);
-        struct weir_record record;
-        struct weir_error err;
-        ck_assert_int_eq(weir_reader_next(reader, arena, &record, &err), WEIR_STEP_RECORD);
-        for (int again = 0; again < 2; again++) {
-            ck_assert_int_eq(weir_reader_next(reader, arena, &record, &err), WEIR_STEP_BROKEN);
-            char message[512];
-            snprintf(message, sizeof(message), "input \"%s\" %s", paths[1], rows[i].sentence);
-            ck_assert_str_eq(err.message, message);
-        }
-        weir_arena_unref(arena);
-        weir_reader_free(reader);
+        char message[512];
+        snprintf(message, sizeof(message), "input \"%s\" %s", paths[1], rows[i].sentence);
+        must_fail(&options, message); /* before anything of the first is read */
+        paths[1] = "-";
+        options.stdin_fd = open(rig.paths[1], O_RDONLY);
+        options.format = &weir_format_csv;
+        snprintf(message, sizeof(message), "input \"standard input\" %s", rows[i].sentence);
+        must_break_off(&options, message);
+        close(options.stdin_fd);
     }
     input_rig_release(&rig);
+}
+END_TEST
+
+START_TEST(a_third_file_is_looked_at_before_the_first_is_read_on_a_resume_too)
+{
+    struct input_rig rig;
+    input_rig_init(&rig);
+    struct weir_buf big = make_rows(1, ROWS, WIDTH);
+    struct weir_block block = { .bytes = 1, .hash = 1 }; /* not compared for the head's sake */
+    const char *paths[] = { input_rig_write(&rig, "a.csv", str_of(&big)),
+                            input_rig_gzip(&rig, "b.csv", str_of(&big), 2),
+                            input_rig_write(&rig, "c.csv", weir_str_from("number\n")) };
+    struct weir_reader_options options = { .paths = paths, .path_count = 3 };
+    options.blocks = &block;
+    options.block_count = 1;
+    char message[512];
+    snprintf(message, sizeof(message),
+             "input \"%s\" has a header that names 1 columns; there must be 2, as in the first "
+             "file",
+             paths[2]);
+    must_fail(&options, message);
+    weir_buf_release(&big);
+    input_rig_release(&rig);
+}
+END_TEST
+
+/* ---- a stream that falls silent ---- */
+
+struct silence {
+    int to;
+    int calls;
+    struct weir_reader *reader;
+    struct weir_block block;
+};
+
+/* The second time, it speaks again; then it ends. */
+static int on_idle(void *ctx)
+{
+    struct silence *silence = ctx;
+    must(weir_reader_grown_block(silence->reader, 1, &silence->block) == (silence->calls != 1));
+    if (++silence->calls == 1)
+        return 1;
+    if (silence->calls == 2)
+        must(write(silence->to, "2,b\n", 4) == 4);
+    else
+        close(silence->to);
+    return -1;
+}
+
+START_TEST(whoever_waits_for_a_stream_is_told_and_may_see_how_far_it_came)
+{
+    int ends[2];
+    ck_assert(!pipe(ends));
+    const char *paths[] = { "-" };
+    struct weir_reader_options options = {
+        .paths = paths, .path_count = 1, .stdin_fd = ends[0], .format = &weir_format_csv
+    };
+    must(write(ends[1], "number,text\n1,a\n", 16) == 16);
+    struct weir_reader *reader = must_open(&options);
+    struct silence silence = { .to = ends[1], .reader = reader };
+    weir_reader_watch(reader, (struct weir_idle){ on_idle, &silence });
+    ck_assert(weir_reader_may_wait(reader));
+    must_read(reader, 1, 2, NULL);
+    ck_assert_int_eq(silence.calls, 3);
+    ck_assert_uint_eq(silence.block.bytes, 20);
+    ck_assert(!weir_reader_grown_block(reader, 1, &silence.block)); /* it is finished */
+    weir_reader_free(reader);
+    close(ends[0]);
+}
+END_TEST
+
+/* Compared as far as it was journaled, a stream need not go on for its first rows to come out. */
+START_TEST(a_stream_is_compared_as_far_as_it_was_journaled)
+{
+    int ends[2];
+    ck_assert(!pipe(ends));
+    const char *paths[] = { "-" };
+    struct weir_block block = weir_block_make(0, 0, weir_str("number,text\n1,a\n", 16), false);
+    struct weir_reader_options options = {
+        .paths = paths, .path_count = 1, .stdin_fd = ends[0], .format = &weir_format_csv
+    };
+    options.blocks = &block;
+    options.block_count = 1;
+    struct weir_arena *arena = weir_arena_new(1000);
+    struct weir_record record;
+    struct weir_error err;
+    must(write(ends[1], _i ? "number,text\n1,x\n2" : "number,text\n1,a\n2", 17) == 17);
+    struct weir_reader *reader = NULL;
+    enum weir_status status = weir_reader_new(&options, &reader, &err);
+    ck_assert_int_eq(status, _i ? WEIR_E_INVALID : WEIR_OK);
+    if (!_i)
+        ck_assert_int_eq(weir_reader_next(reader, arena, &record, &err), WEIR_STEP_RECORD);
+    weir_reader_free(reader);
+    weir_arena_unref(arena);
+    close(ends[0]);
+    close(ends[1]);
 }
 END_TEST
 
@@ -311,5 +419,9 @@ int main(void)
     suite_add(&s, a_pipe_that_drips_is_read_like_a_file);
     suite_add(&s, what_cannot_be_read_is_said_before_anything_is);
     suite_add(&s, a_later_header_that_differs_is_refused_and_the_difference_named);
+    suite_add(&s, a_third_file_is_looked_at_before_the_first_is_read_on_a_resume_too);
+    suite_add(&s, whoever_waits_for_a_stream_is_told_and_may_see_how_far_it_came);
+    suite_add_loop(&s, "a_stream_is_compared_as_far_as_it_was_journaled",
+                   a_stream_is_compared_as_far_as_it_was_journaled, 2);
     return suite_run(&s);
 }

@@ -113,9 +113,10 @@ struct history {
     struct weir_packer *packer;
     struct packed batches[2 * ROWS + 1]; /* by serial */
     uint64_t batch_count;
-    uint64_t unfinished_rows; /* of batches that were taken, and what was not taken yet */
-    uint64_t home[ROWS + 1];  /* serial, by the number of the row … */
-    uint64_t keys[ROWS + 1];  /* … and its key */
+    uint64_t unfinished_rows;        /* of batches that were taken, and what was not taken yet */
+    uint64_t home[ROWS + 1];         /* serial, by the number of the row … */
+    uint64_t keys[ROWS + 1];         /* … and its key; of one that is refused: 0 … */
+    uint64_t refused_keys[ROWS + 1]; /* … and here it is */
 };
 
 static void take_all(struct history *history, uint64_t step)
@@ -174,6 +175,7 @@ static void run(struct history *history)
     for (uint64_t number = 1; number <= ROWS; number++) {
         struct weir_draft draft = draft_of(&history->mix, number, memory);
         history->keys[number] = key_of(&draft);
+        history->refused_keys[number] = draft.refusal.len ? draft.key_hash : 0;
         finish_some(history, number, weir_rng_below(&history->rng, 4));
         weir_packer_add(history->packer, &draft);
         memset(memory, '!', sizeof(memory)); /* it was copied */
@@ -222,7 +224,7 @@ static void expect_copied(const struct weir_row *row, const struct weir_draft *d
 {
     must(row->number == draft->number && row->file == draft->file);
     must(row->offset == draft->offset && row->end == draft->end);
-    must(row->key_hash == key_of(draft));
+    must(row->key_hash == draft->key_hash);
     must(weir_str_equal(row->raw, draft->raw));
     must(weir_str_equal(row->target.id, draft->target.id));
     must(weir_str_equal(row->target.key, draft->target.key));
@@ -255,6 +257,17 @@ static uint64_t previous(const struct history *history, uint64_t number, uint64_
     return number;
 }
 
+/* Nobody sees a row before a refused one of its key that comes before it. */
+static void check_refused_before(const struct history *history, const struct packed *it,
+                                 const struct weir_row *row)
+{
+    uint64_t before = row->number;
+    while (--before && history->refused_keys[before] != row->key_hash)
+        continue;
+    if (before && row->key_hash && !row->refusal.len)
+        must(history->batches[history->home[before]].taken <= it->taken);
+}
+
 static bool names(const struct weir_batch *batch, uint64_t serial)
 {
     for (uint32_t i = 0; i < batch->after_count; i++) {
@@ -268,7 +281,8 @@ static bool names(const struct weir_batch *batch, uint64_t serial)
 static bool check_order(const struct history *history, const struct packed *it,
                         const struct weir_row *row, uint64_t *ret_predecessor)
 {
-    uint64_t before = row->key_hash ? previous(history, row->number, row->key_hash) : 0;
+    bool ordered = row->key_hash && !row->refusal.len;
+    uint64_t before = ordered ? previous(history, row->number, row->key_hash) : 0;
     const struct packed *earlier = &history->batches[history->home[before]];
     if (!before || earlier->finished_at <= row->number)
         return false;
@@ -290,10 +304,11 @@ static void check_shape(const struct history *history, const struct weir_batch *
     for (uint32_t i = 0; i < batch->row_count; i++) {
         const struct weir_row *row = &batch->rows[i];
         must(i == 0 || row->number > batch->rows[i - 1].number);
-        for (uint32_t j = 0; j < i; j++)
-            must(!row->key_hash || row->key_hash != batch->rows[j].key_hash);
         if (row->refusal.len)
             continue;
+        for (uint32_t j = 0; j < i; j++)
+            must(!row->key_hash || row->key_hash != batch->rows[j].key_hash ||
+                 batch->rows[j].refusal.len);
         struct weir_draft draft = draft_of(&history->mix, row->number, memory);
         must(shape == NEVER || shape == draft.shape);
         shape = draft.shape;
@@ -307,6 +322,7 @@ static void check_after(const struct history *history, const struct packed *it)
     const struct weir_batch *batch = it->batch;
     for (uint32_t i = 0; i < batch->row_count; i++) {
         uint64_t serial;
+        check_refused_before(history, it, &batch->rows[i]);
         if (!check_order(history, it, &batch->rows[i], &serial))
             continue;
         for (uint32_t j = 0; j < batch->after_count; j++)

@@ -136,7 +136,7 @@ START_TEST(a_row_of_a_rare_shape_does_not_wait_for_the_end_of_the_input)
 }
 END_TEST
 
-START_TEST(refused_rows_go_with_the_oldest_batch_and_have_neither_key_nor_shape)
+START_TEST(refused_rows_go_with_the_oldest_batch_and_wait_for_nobody)
 {
     start(4, 1 << 20);
     add(1, 77, 10, "no");
@@ -212,7 +212,7 @@ int main(void)
     suite_add(&s, a_row_that_no_request_can_hold_travels_alone);
     suite_add(&s, open_batches_are_bounded_in_bytes);
     suite_add(&s, a_row_of_a_rare_shape_does_not_wait_for_the_end_of_the_input);
-    suite_add(&s, refused_rows_go_with_the_oldest_batch_and_have_neither_key_nor_shape);
+    suite_add(&s, refused_rows_go_with_the_oldest_batch_and_wait_for_nobody);
     suite_add(&s, keys_of_finished_batches_are_forgotten);
     suite_add(&s, a_batch_that_is_full_takes_those_along_that_it_names);
     return suite_run(&s);

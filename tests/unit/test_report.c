@@ -163,6 +163,58 @@ START_TEST(a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen)
 }
 END_TEST
 
+/* A log-in page in place of the answer. */
+START_TEST(a_page_is_no_success_of_a_bulk_message)
+{
+    static const int statuses[] = { 200, 201, 202, 203 };
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+        read_bytes(statuses[i], "text/html", "<html>log in</html>", WEIR_LOAD_BULK, false, 3);
+        ck_assert_ptr_null(report.items);
+        ck_assert_int_eq(report.answer.verdict.class_, WEIR_CLASS_TRANSIENT);
+        ck_assert_int_eq(report.answer.verdict.outcome, WEIR_OUTCOME_UNKNOWN);
+        ck_assert_int_eq(report.answer.verdict.http_status, statuses[i]);
+    }
+    read_bytes(200, "application/json", "{}", WEIR_LOAD_BULK, false, 3);
+    ck_assert_ptr_null(report.items);
+}
+END_TEST
+
+START_TEST(a_bulk_message_without_ids_is_done_when_the_service_says_so)
+{
+    struct weir_http_header version = { "OData-Version", "4.0" };
+    struct weir_report_exchange exchange = { .status = 200, .sent = true, .headers = &version };
+    exchange.header_count = 1;
+    weir_report_release(&report);
+    weir_report_read(&exchange, WEIR_LOAD_BULK, &account, false, 2, &report);
+    must_be(1, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+    read_bytes(204, "", "", WEIR_LOAD_BULK, false, 3);
+    must_be(2, WEIR_CLASS_OK, WEIR_OUTCOME_EXECUTED);
+}
+END_TEST
+
+/* An empty 404 is a gateway's that does not know the way; no row is missing. */
+START_TEST(a_404_without_a_code_says_something_only_in_a_part)
+{
+    static const char *const bodies[] = { "", "<html></html>", "{\"error\":{\"message\":\"no\"}}" };
+    static const enum weir_load_mode modes[] = { WEIR_LOAD_BULK, WEIR_LOAD_SINGLES,
+                                                 WEIR_LOAD_READ_BACK };
+    for (int i = 0; i < 9; i++) {
+        read_bytes(404, "text/html", bodies[i / 3], modes[i % 3], false, 1);
+        ck_assert_ptr_null(report.items);
+        ck_assert_int_eq(report.fault, WEIR_FAULT_NONE);
+        ck_assert_int_eq(report.answer.verdict.class_, WEIR_CLASS_OTHER);
+    }
+    read_bytes(200, TYPE, PART("404 Not Found\r\n\r\n") "--b--\r\n", WEIR_LOAD_SINGLES, false, 1);
+    ck_assert_int_eq(report.items[0].fault, WEIR_FAULT_NOT_FOUND);
+    read_bytes(200, TYPE, PART("404 Not Found\r\n\r\n") "--b--\r\n", WEIR_LOAD_READ_BACK, false, 1);
+    ck_assert_int_eq(report.items[0].presence, WEIR_PRESENCE_ABSENT);
+    read_bytes(404, "application/json",
+               "{\"error\":{\"code\":\"0x80040217\",\"message\":\"gone\"}}", WEIR_LOAD_BULK, false,
+               2);
+    ck_assert_int_eq(report.fault, WEIR_FAULT_NOT_FOUND);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("report");
@@ -173,5 +225,8 @@ int main(void)
     suite_add(&s, an_elastic_table_says_which_rows_failed);
     suite_add(&s, what_does_not_name_the_row_does_not_show_it);
     suite_add(&s, a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen);
+    suite_add(&s, a_page_is_no_success_of_a_bulk_message);
+    suite_add(&s, a_bulk_message_without_ids_is_done_when_the_service_says_so);
+    suite_add(&s, a_404_without_a_code_says_something_only_in_a_part);
     return suite_run(&s);
 }

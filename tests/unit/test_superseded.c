@@ -29,29 +29,36 @@ struct world {
     bool marked[ROWS];
     uint32_t offered; /* batches */
     uint64_t row_keys;
+    uint64_t refused_percent;
+    uint32_t recorded; /* batches whose refused rows were */
 };
 
+/* Rows that are refused wait for nobody, and nobody waits for them. */
 static bool shares_a_key(const struct weir_batch *a, const struct weir_batch *b)
 {
     for (uint32_t i = 0; i < a->row_count; i++) {
         for (uint32_t j = 0; j < b->row_count; j++) {
-            if (a->rows[i].key_hash && a->rows[i].key_hash == b->rows[j].key_hash)
+            if (!a->rows[i].refusal.len && !b->rows[j].refusal.len && a->rows[i].key_hash &&
+                a->rows[i].key_hash == b->rows[j].key_hash)
                 return true;
         }
     }
     return false;
 }
 
-/* No key twice in a batch; some rows have none. */
+/* No key twice in a batch, refused rows apart; some rows have none. */
 static void draw_key(struct world *world, uint32_t at)
 {
     bool taken = true;
+    if (weir_rng_below(&world->rng, 100) < world->refused_percent)
+        world->rows[at].refusal = weir_str_from("no");
     while (taken) {
         uint64_t key = weir_rng_below(&world->rng, world->row_keys);
         world->rows[at].key_hash = key * 0x9e3779b97f4a7c15;
         taken = false;
         for (uint32_t i = at - at % BATCH_ROWS; i < at; i++)
-            taken |= key && world->rows[i].key_hash == world->rows[at].key_hash;
+            taken |= key && world->rows[i].key_hash == world->rows[at].key_hash &&
+                     !world->rows[i].refusal.len && !world->rows[at].refusal.len;
     }
 }
 
@@ -60,6 +67,7 @@ static struct world *make_world(uint64_t seed)
     struct world *world = weir_calloc(1, sizeof(*world));
     weir_rng_init(&world->rng, seed, 0);
     weir_superseded_init(&world->superseded);
+    world->refused_percent = seed % 2 ? 20 : 0;
     world->row_keys = 20 + weir_rng_below(&world->rng, 400);
     for (uint32_t i = 0; i < ROWS; i++) {
         world->rows[i].number = i + 1;
@@ -80,6 +88,24 @@ static void mark(struct world *world, uint64_t number)
     must(number >= 1 && number <= ROWS);
     must(world->rejected[number - 1] && !world->marked[number - 1]);
     world->marked[number - 1] = true;
+}
+
+static void reject(struct world *world, uint32_t at)
+{
+    world->rejected[at] = true;
+    if (weir_superseded_reject(&world->superseded, world->rows[at].key_hash, at + 1))
+        mark(world, at + 1);
+}
+
+/* Rows that are refused are recorded a little later than they are offered, in their order. */
+static void record_refused(struct world *world, uint32_t before)
+{
+    for (; world->recorded < before; world->recorded++) {
+        for (uint32_t i = 0; i < BATCH_ROWS; i++) {
+            if (world->batches[world->recorded].rows[i].refusal.len)
+                reject(world, world->recorded * BATCH_ROWS + i);
+        }
+    }
 }
 
 static void offer(struct world *world)
@@ -108,12 +134,10 @@ static bool may_end(const struct world *world, uint32_t at)
 
 static void end(struct world *world, uint32_t at)
 {
+    record_refused(world, at + 1);
     for (uint32_t i = at * BATCH_ROWS; i < (at + 1) * BATCH_ROWS; i++) {
-        if (weir_rng_below(&world->rng, 3))
-            continue;
-        world->rejected[i] = true;
-        if (weir_superseded_reject(&world->superseded, world->rows[i].key_hash, i + 1))
-            mark(world, i + 1);
+        if (!world->rows[i].refusal.len && !weir_rng_below(&world->rng, 3))
+            reject(world, i);
     }
     weir_superseded_over(&world->superseded, &world->batches[at]);
     world->stages[at] = OVER;
@@ -138,6 +162,8 @@ static void run(struct world *world)
             offer(world);
             live++;
         }
+        if (weir_rng_below(&world->rng, 3) == 0)
+            record_refused(world, world->offered);
         uint32_t at = (uint32_t)weir_rng_below(&world->rng, world->offered + 1);
         if (at < world->offered && may_end(world, at)) {
             end(world, at);
@@ -154,6 +180,7 @@ START_TEST(exactly_the_rejected_rows_whose_key_comes_again_are_marked)
     run(world);
     check(world);
     ck_assert_uint_eq(world->superseded.offered.count, 0);
+    ck_assert_uint_eq(world->superseded.refused.count, 0);
     weir_superseded_release(&world->superseded);
     free(world);
 }
@@ -207,6 +234,26 @@ START_TEST(what_an_earlier_run_rejected_is_marked_once)
 }
 END_TEST
 
+START_TEST(a_refused_row_is_marked_when_it_is_recorded_if_its_key_came_again)
+{
+    struct weir_row rows[] = {
+        { .number = 1, .key_hash = 5, .refusal = weir_str_from("no") },
+        { .number = 2, .key_hash = 5 }, /* in the same batch */
+        { .number = 3, .key_hash = 6, .refusal = weir_str_from("no") },
+    };
+    struct weir_batch batch = { .rows = rows, .row_count = 3 };
+    weir_superseded_init(&superseded);
+    ck_assert_uint_eq(weir_superseded_offer(&superseded, &batch, found), 0);
+    ck_assert(weir_superseded_reject(&superseded, 5, 1));
+    ck_assert(!weir_superseded_reject(&superseded, 6, 3));
+    weir_superseded_over(&superseded, &batch);
+    ck_assert_uint_eq(superseded.offered.count + superseded.refused.count, 0);
+    ck_assert_uint_eq(offer_one(6, 4, false), 1); /* in a later one */
+    ck_assert_uint_eq(found[0], 3);
+    weir_superseded_release(&superseded);
+}
+END_TEST
+
 /* Row n has key n; beyond the bound marks are missing, and there are no others. */
 START_TEST(beyond_the_bound_marks_are_missing_and_none_is_wrong)
 {
@@ -239,6 +286,7 @@ int main(void)
     suite_add(&s, rows_without_a_key_play_no_part);
     suite_add(&s, a_batch_that_names_nobody_is_not_remembered);
     suite_add(&s, what_an_earlier_run_rejected_is_marked_once);
+    suite_add(&s, a_refused_row_is_marked_when_it_is_recorded_if_its_key_came_again);
     suite_add(&s, beyond_the_bound_marks_are_missing_and_none_is_wrong);
     return suite_run(&s);
 }

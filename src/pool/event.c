@@ -95,8 +95,8 @@ static const struct {
     const char *message;
     const char *duration; /* name of the field; NULL: none */
 } plain[] = {
-    [WEIR_EVENT_BLOCKED] = { WEIR_LOG_WARNING, "blocked",
-                             "not available for a while", "RetryAfter" },
+    [WEIR_EVENT_BLOCKED] = { WEIR_LOG_WARNING, "blocked", "not available for a while",
+                             "RetryAfter" },
     [WEIR_EVENT_FALLBACK] = { WEIR_LOG_WARNING, "fallback",
                               "throttled without a usable Retry-After, using the fallback",
                               "Fallback" },

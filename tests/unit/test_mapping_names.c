@@ -258,7 +258,7 @@ START_TEST(the_owner_must_be_said_if_there_are_several_connections)
 {
     static const char message[] =
         "rows of the table \"gadget\" have owners, and 2 connections would share them out; say the "
-        "owner: systemuser:ID, team:ID, or caller (whoever sends the row)";
+        "owner (--owner): systemuser:ID, team:ID, or caller (whoever sends the row)";
     rig_options.connections = 2;
     rig_refused("name", message);
     rig_refused(NULL, message);

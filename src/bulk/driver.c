@@ -95,7 +95,7 @@ static void hear_end_of_input(struct weir_driver *driver, int64_t now_us)
     weir_executor_end_of_input(&driver->executor, now_us);
 }
 
-static void feed(struct weir_driver *driver, int64_t now_us)
+static void take_input(struct weir_driver *driver, int64_t now_us)
 {
     struct weir_batch *batch;
     struct weir_block block;
@@ -229,7 +229,7 @@ void weir_driver_turn(struct weir_driver *driver)
     hear_orders(driver, now_us);
     bool more = true;
     while (more) {
-        feed(driver, now_us);
+        take_input(driver, now_us);
         more = act(driver, now_us);
         turn_away(driver);
     }

@@ -4,7 +4,7 @@
  *
  *     driver.c    its life, its turns: what happened elsewhere, what to do, when to come again
  *     flight.c    one load on its way: token, request, answer
- *     scribe.c    receipts, blocks and the reach on their way into the journal
+ *     scribe.c    receipts, blocks, marks and the reach on their way into the journal
  */
 #ifndef WEIR_BULK_DRIVER_PARTS_H
 #define WEIR_BULK_DRIVER_PARTS_H

@@ -24,7 +24,7 @@
  *   timed out     two halves, after a back-off; likewise a $batch that is refused for no reason
  *   bad rows      a bulk message: its rows as single requests in one $batch. A single request: the
  *                 row is rejected, unless it is a create that is tainted: then its id is read back
- *                 first, ten seconds after the last unknown attempt at the earliest. Another row
+ *                 first, ReadBackDelay after the last unknown attempt at the earliest. Another row
  *                 that is tainted is asked again when nothing of that attempt can be under way
  *   privilege     on each other connection; success there sets those aside that forbade it
  *   credentials   the connection is the link's affair; the load goes again

@@ -4,7 +4,7 @@
  *
  *     executor.c   life cycle, batches, what to do next
  *     asking.c     leases, and which load goes with one
- *     landing.c    answers (landing.h)
+ *     landing.c    answers (landing.h), with outcome.c, denial.c and verify.c
  *     stopping.c   giving up, stopping, the end
  */
 #ifndef WEIR_BULK_EXECUTOR_PARTS_H

@@ -66,6 +66,8 @@ static void note_denial(struct weir_driver *driver, const struct weir_flight *fl
     }
 }
 
+/* One answer is judged twice: by the link, for tokens and for people, and by the report, for the
+ * pool and the rows. */
 static void tell(struct weir_flight *flight, const struct weir_call_answer *answer)
 {
     struct weir_driver *driver = flight->driver;

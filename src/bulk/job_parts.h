@@ -106,9 +106,6 @@ const char *weir_job_keep(struct weir_job *job, const char *text);
 
 void weir_job_release_preparations(struct weir_job *job);
 
-/* The journal's callbacks; `ctx` is the job. */
-struct weir_journal_watch weir_job_watch(struct weir_job *job);
-
 /* --- job_rows.c --- */
 
 enum weir_status weir_job_begin_rows(struct weir_job *job, struct weir_error *err);
@@ -121,9 +118,14 @@ bool weir_job_rows_block(const struct weir_job *job, struct weir_block *ret);
 
 void weir_job_release_rows(struct weir_job *job);
 
+/* --- job.c --- */
+
+/* The journal's callbacks; `ctx` is the job. */
+struct weir_journal_watch weir_job_watch(struct weir_job *job);
+
 /* --- job_result.c --- */
 
-/* After the journal is finished. `failure`: of the journal or of a file; WEIR_OK: none. */
+/* After the journal is finished. */
 void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret);
 
 /* How far this run has read: a number of rows, and whether that was all. */
@@ -136,7 +138,8 @@ uint64_t weir_job_taint(struct weir_job *job, const struct weir_driver_view *vie
 enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_job_result *result,
                                         struct weir_error *err);
 
-/* One sentence that says why it ended; "" if there is nothing to say. */
+/* One sentence that says why it ended; "" if there is nothing to say. `failure`: of the journal or
+ * of a file; status WEIR_OK: none. */
 void weir_job_explain(struct weir_job *job, const struct weir_job_result *result,
                       const struct weir_error *failure);
 

@@ -250,7 +250,8 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
         enum weir_end end;
         struct reason reason;
     } reasons[] = {
-        { WEIR_END_INTERNAL, { "the service did not do as it must", &view->trouble } },
+        { WEIR_END_INTERNAL,
+          { "the service, or weir itself, did not do as it must", &view->trouble } },
         { WEIR_END_JOURNAL, { "", &view->trouble } },
         { WEIR_END_CREDENTIALS, { "no connection is left that may do this", &view->refusal } },
         { WEIR_END_UNREACHABLE, { "the service cannot be reached", &view->trouble } },

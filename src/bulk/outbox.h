@@ -49,7 +49,8 @@ static inline const struct weir_row *weir_receipt_rows(const struct weir_receipt
     return &receipt->batch->rows[receipt->first];
 }
 
-/* Of the first row: its error, and an id that the service named. */
+/* The states of its rows, row_count of them: the error of a rejected one, ids that the service
+ * named. */
 static inline const struct weir_row_state *weir_receipt_states(const struct weir_receipt *receipt)
 {
     return &receipt->batch->states[receipt->first];

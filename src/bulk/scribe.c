@@ -77,11 +77,6 @@ void weir_scribe_release(struct weir_scribe *scribe)
     *scribe = (struct weir_scribe){ 0 };
 }
 
-bool weir_scribe_is_idle(const struct weir_scribe *scribe)
-{
-    return !scribe->first && !scribe->written;
-}
-
 /* --- what is to be written -------------------------------------------------------------------- */
 
 static struct weir_scribe_item *add(struct weir_scribe *scribe, enum item_kind kind)

@@ -2,9 +2,8 @@
 /*
  * The scribe: what the executor wants recorded, on its way into the journal, in order.
  *
- *     receipts, blocks, reach ─▶ [ held while the journal's queue is full ] ─▶ journal
- *                                                                               │
- *     executor's serial, reach ◀──────────── the journal's serial is durable ◀──┘
+ *     receipts, blocks, marks of superseded rows, reach ─▶ [ held while the journal's queue is full
+ * ] ─▶ journal │ executor's serial, reach ◀──────────── the journal's serial is durable ◀──┘
  *
  * The journal numbers everything that it is given; the executor only its receipts. The scribe keeps
  * which is which until it is durable.
@@ -65,8 +64,5 @@ enum weir_status weir_scribe_write(struct weir_scribe *scribe, struct weir_error
 
 /* The journal has everything up to `journal_serial`. Returns the last receipt of that; 0: none. */
 uint64_t weir_scribe_durable(struct weir_scribe *scribe, uint64_t journal_serial);
-
-/* Nothing is waiting to be written or to become durable. */
-bool weir_scribe_is_idle(const struct weir_scribe *scribe);
 
 #endif

@@ -16,9 +16,8 @@
  *     before weir_executor_offer()        count = weir_superseded_offer(&s, batch, rows);
  *                                         … the `count` rejected rows in `rows` are marked in the
  *                                         journal, where they stand unmarked
- *     a row is recorded as rejected       reject.superseded =
- *                                             weir_superseded_reject(&s, row->key_hash,
- * row->number); the batch is handed back (RETURN)   weir_superseded_over(&s, batch);
+ *     a row is recorded as rejected       mark = weir_superseded_reject(&s, key_hash, number);
+ *     the batch is handed back (RETURN)   weir_superseded_over(&s, batch);
  *
  * A run that goes on with a job calls weir_superseded_reject() for the rejects that it finds
  * unmarked in the journal, before the first batch: it then knows what the last run knew.

@@ -29,7 +29,7 @@ struct weir_range {
     uint64_t last;
     uint64_t offset;     /* of the first row's first byte, in its file */
     uint64_t behind;     /* the offset behind the last row's last byte */
-    uint32_t connection; /* whose work it was: its place in the configuration */
+    uint32_t connection; /* whose work it was, as far as the caller says so; else 0 */
     struct weir_str ids; /* 16 bytes a row, or empty */
 };
 

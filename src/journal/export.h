@@ -10,8 +10,8 @@
  *     ids.csv           row,id of the rows whose ids were journaled, ascending
  *     summary.json      whatever the caller says
  *
- * After weir_journal_finish(), or while the job runs (then: what is durable by now). Loop thread.
- * WEIR_E_IO: a file could not be written; WEIR_E_INVALID: the journal is damaged.
+ * After weir_journal_finish(), or while the job runs (then: what is durable by now). One thread at
+ * a time. WEIR_E_IO: a file could not be written; WEIR_E_INVALID: the journal is damaged.
  */
 #ifndef WEIR_JOURNAL_EXPORT_H
 #define WEIR_JOURNAL_EXPORT_H

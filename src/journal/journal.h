@@ -64,7 +64,8 @@ enum weir_status weir_journal_open(const char *directory, const struct weir_jour
 void weir_journal_free(struct weir_journal *journal);
 
 /*
- * Add a record: it is copied and queued, which never blocks. Loop thread. *ret_serial (may be NULL)
+ * Add a record: it is copied and queued, which never blocks. One thread at a time: the loop's while
+ * the job runs, then whoever ends it. *ret_serial (may be NULL)
  * is what durable() will name; serials ascend over all kinds and over all runs of a job.
  *   WEIR_E_WOULD_WAIT  the queue is full: come back after the next durable()
  *   WEIR_E_INVALID     a field is impossible
@@ -100,7 +101,8 @@ void weir_journal_hurry(struct weir_journal *journal);
 
 /*
  * Commit what is queued, stop the thread, empty the log. Blocks. Reading and exporting go on. The
- * failure that was latched, if there was one; a second call says the same again. Loop thread.
+ * failure that was latched, if there was one; a second call says the same again. One thread at a
+ * time: whoever ends the job.
  */
 enum weir_status weir_journal_finish(struct weir_journal *journal, struct weir_error *err);
 

@@ -2,8 +2,9 @@
 /*
  * The scribe: what the executor wants recorded, on its way into the journal, in order.
  *
- *     receipts, blocks, marks of superseded rows, reach ─▶ [ held while the journal's queue is full
- * ] ─▶ journal │ executor's serial, reach ◀──────────── the journal's serial is durable ◀──┘
+ *     receipts, blocks, reach, ─▶ [ held while the journal's queue is full ] ─▶ journal
+ *     marks of superseded rows                                                     │
+ *     executor's serial, reach ◀───────────── the journal's serial is durable ◀────┘
  *
  * The journal numbers everything that it is given; the executor only its receipts. The scribe keeps
  * which is which until it is durable.

@@ -2,6 +2,7 @@
 /* From an answer to new loads, and what the job learns on the way; see landing.h. */
 #include "bulk/landing.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* Waits that double from the first to the longest, as of a single request (throttle/attempt.c). */
@@ -213,9 +214,48 @@ static void rest_after_unknown(struct weir_landing *landing, struct weir_load *l
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
 }
 
+static int64_t wait_us(const struct weir_resilience_options *options,
+                       const struct weir_verdict *verdict)
+{
+    if (verdict->class_ != WEIR_CLASS_THROTTLE)
+        return 0;
+    int64_t told_us = verdict->retry_after_us;
+    return (told_us < 0 ? options->fallback_retry_after_us : told_us) +
+           options->retry_after_buffer_us;
+}
+
+/* What the answer asks for, of the whole request or of rows in it; 0: nothing. */
+static int64_t longest_wait_us(const struct weir_landing *landing)
+{
+    const struct weir_resilience_options *options = &landing->executor->core->resilience;
+    const struct weir_report *report = landing->report;
+    int64_t longest = wait_us(options, &report->answer.verdict);
+    for (uint32_t i = 0; i < report->item_count; i++) {
+        int64_t wait = wait_us(options, &report->items[i].verdict);
+        longest = wait > longest ? wait : longest;
+    }
+    return longest;
+}
+
+/* At once: a throttled connection is routed around. Where nobody keeps track of them, the load
+ * that was throttled waits by itself. */
+static void lead_on_again(struct weir_landing *landing, struct weir_load *load)
+{
+    int64_t wait = longest_wait_us(landing);
+    if (landing->executor->core->resilience.enable_throttle_tracking || !wait) {
+        line_up(landing, load);
+        return;
+    }
+    load->due_us = weir_time_add(landing->now_us, wait);
+    weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
+}
+
 static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_course step)
 {
     switch (step) {
+    case WEIR_COURSE_AGAIN:
+        lead_on_again(landing, load);
+        break;
     case WEIR_COURSE_LATER:
         weir_executor_rest(landing->executor, load, landing->now_us);
         break;

@@ -105,6 +105,32 @@ END_TEST
 
 /* --- repeats --- */
 
+START_TEST(without_tracking_only_the_load_that_was_throttled_waits)
+{
+    setup(2, 4);
+    rig.core.resilience.enable_throttle_tracking = false;
+    rig.core.resilience.retry_after_buffer_us = SECONDS(1);
+    start_warm();
+    give(10);
+    reply(flight(), THROTTLED);
+    ck_assert_ptr_null(try_flight());
+    give(3);
+    reply(flight(), OK_); /* whichever connection it was */
+    rig.now_us += SECONDS(6) - 1;
+    ck_assert_ptr_null(try_flight());
+    rig.now_us += 1;
+    struct weir_load *load = flight();
+    struct weir_report report = each(load);
+    say(&report, 4, THROTTLED, WEIR_FAULT_NONE);
+    report.items[4].verdict.retry_after_us = -1;
+    answer(load, report);
+    ck_assert_int_eq(weir_executor_next_us(&executor),
+                     rig.now_us + rig.core.resilience.fallback_retry_after_us + SECONDS(1));
+    reply(flight_later(MINUTES(1)), OK_);
+    finish(0);
+}
+END_TEST
+
 START_TEST(a_repeated_key_waits_for_its_predecessor)
 {
     setup(1, 4);
@@ -455,6 +481,7 @@ int main(void)
     suite_add(&s, retries_and_splits_go_before_new_batches_and_those_in_their_order);
     suite_add(&s, retries_of_failures_are_at_most_one_flight_in_five);
     suite_add(&s, a_lease_that_went_stale_puts_the_load_back_in_line);
+    suite_add(&s, without_tracking_only_the_load_that_was_throttled_waits);
     suite_add(&s, a_repeated_key_waits_for_its_predecessor);
     suite_add(&s, a_repeated_key_waits_until_nothing_can_arrive_late);
     suite_add(&s, what_comes_after_a_row_that_was_given_up_is_given_up);

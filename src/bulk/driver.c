@@ -22,12 +22,8 @@ void weir_driver_note_trouble(struct weir_driver *driver, const struct weir_erro
         driver->trouble = *err;
 }
 
-static void hear_journal(struct weir_driver *driver, int64_t now_us)
+void weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us)
 {
-    uint64_t serial = __atomic_load_n(&driver->durable_serial, __ATOMIC_ACQUIRE);
-    uint64_t receipt = weir_scribe_durable(&driver->scribe, serial);
-    if (receipt)
-        weir_executor_committed(&driver->executor, receipt, now_us);
     pthread_mutex_lock(&driver->failure_lock);
     bool failed = driver->failed;
     driver->failed = false;
@@ -36,6 +32,15 @@ static void hear_journal(struct weir_driver *driver, int64_t now_us)
     pthread_mutex_unlock(&driver->failure_lock);
     if (failed)
         weir_executor_journal_failed(&driver->executor, now_us);
+}
+
+static void hear_journal(struct weir_driver *driver, int64_t now_us)
+{
+    uint64_t serial = __atomic_load_n(&driver->durable_serial, __ATOMIC_ACQUIRE);
+    uint64_t receipt = weir_scribe_durable(&driver->scribe, serial);
+    if (receipt)
+        weir_executor_committed(&driver->executor, receipt, now_us);
+    weir_driver_hear_failure(driver, now_us);
 }
 
 static void hear_orders(struct weir_driver *driver, int64_t now_us)

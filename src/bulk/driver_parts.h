@@ -77,6 +77,9 @@ struct weir_driver {
 /* Do whatever can be done now. Under the lock, on the loop thread. */
 void weir_driver_turn(struct weir_driver *driver);
 
+/* Has the journal failed? Then the executor is told, and nothing is sent any more. */
+void weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us);
+
 /* Remember what is in the way, for people. */
 void weir_driver_note_trouble(struct weir_driver *driver, const struct weir_error *err);
 

@@ -156,10 +156,11 @@ static void send_request(struct weir_flight *flight, const struct weir_token *to
 static bool depart(struct weir_flight *flight, const struct weir_token *token)
 {
     struct weir_driver *driver = flight->driver;
+    int64_t now_us = weir_loop_now_us(driver->loop);
     if (!write_request(flight))
         return false;
-    if (weir_executor_begin(&driver->executor, flight->load, weir_loop_now_us(driver->loop)) !=
-        WEIR_OK)
+    weir_driver_hear_failure(driver, now_us); /* the last moment at which that helps */
+    if (weir_executor_begin(&driver->executor, flight->load, now_us) != WEIR_OK)
         return false;
     send_request(flight, token);
     return true;

@@ -358,6 +358,13 @@ class Job:
         self.outputs.append(result)
         return result
 
+    def run_watched(self, *more, env=None, **how):
+        """With the witness of tests/support/witness.c, and what it has seen."""
+        seen = self.folder / "witness.json"
+        seen.unlink(missing_ok=True)
+        result = self.run(*more, program=WEIR_FAULT, env={**(env or {}), "WEIR_WITNESS": str(seen)}, **how)
+        return result, json.loads(seen.read_text())
+
     def summary(self):
         return json.loads((self.directory / "summary.json").read_text())
 

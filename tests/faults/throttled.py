@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Everybody is throttled: throttled.py WEIR WEIR_SIM
+Everybody is throttled: throttled.py WEIR WEIR_SIM WEIR_FAULT
 
 The job waits without working: next to no processor time, no request inside a Retry-After, one probe for each connection
 when it opens again. A minute of it with WEIR_FULL=1.
@@ -69,19 +69,45 @@ def test_one_probe_for_each_connection_at_each_reopening(folder):
         judge(job)
 
 
+PENALTIES = ["--requests", "25", "--window", "3", "--concurrent", "52", "--exec-time", "0"]
+
+
+def through_penalties(sim, folder, level):
+    """Limits of the service's own, several windows long: it counts whoever comes too early."""
+    job = Job(sim, UPDATE, folder, 900, batch=5, quick={"Resilience:RetryAfterBuffer": "100ms"})
+    result, seen = job.run_watched("--policy", "Fixed", "--set",
+                                   f"Dataverse:AdaptiveRate:FixedParallelism={level}")
+    service = sim.connections()
+    judge(job)
+    told = {c["name"]: c["throttles"] for c in job.summary()["connections"]}
+    assert told == {name: sum(c["throttled"].values()) for name, c in service.items()}, told
+    assert seen["throttled"] == sum(told.values()) >= 2, (seen, told)
+    return seen, service
+
+
 def test_no_request_inside_a_penalty_of_the_service(folder):
-    """Limits of the service's own, several windows long: it counts whoever comes too early. One request at a time, so
-    that none is on its way when the first of them is refused."""
-    flags = ["--requests", "25", "--window", "3", "--concurrent", "52", "--exec-time", "0"]
-    with world(*flags, connections=CONNECTIONS, limits=True, service_ms=20) as sim:
-        job = Job(sim, UPDATE, folder, 900, batch=5)
-        job.run("--policy", "Fixed", "--set", "Dataverse:AdaptiveRate:FixedParallelism=1")
-        service = sim.connections()
-        judge(job)
+    """One request at a time, so that none is on its way when the first of them is refused: the service has seen none."""
+    with world(*PENALTIES, connections=CONNECTIONS, limits=True, service_ms=20) as sim:
+        seen, service = through_penalties(sim, folder, 1)
         assert all(c["sent_while_throttled"] == 0 for c in service.values()), service
-        assert sum(c["throttled"]["requests"] for c in service.values()) >= 2, service
-        told = {c["name"]: c["throttles"] for c in job.summary()["connections"]}
-        assert told == {name: sum(c["throttled"].values()) for name, c in service.items()}, told
+        assert seen["early"] == 0, seen
+
+
+def test_no_request_once_a_connection_was_told_to_wait(folder):
+    """Many at a time: those that were on their way may meet the penalty, but none leaves after the first 429 is home."""
+    with world(*PENALTIES, connections=CONNECTIONS, limits=True, service_ms=20) as sim:
+        seen, _ = through_penalties(sim, folder, 12)
+        assert seen["early"] == 0, seen
+
+
+def test_without_tracking_the_batch_that_was_throttled_waits(folder):
+    """The others go on, as nobody keeps track; but none of them is sent over and over again."""
+    with world(connections=CONNECTIONS) as sim:
+        job = Job(sim, UPDATE, folder, 600, batch=5)
+        sim.faults({"kind": "throttle", "operation": "UpdateMultiple", "every": 3, "retry_after": 1})
+        _, seen = job.run_watched("--set", "Dataverse:Resilience:EnableThrottleTracking=false")
+        judge(job)
+        assert 0 < seen["throttled"] <= seen["sent"] / 3 and seen["early"], seen
 
 
 def test_a_tolerance_that_is_exceeded_ends_the_run_and_a_resume_goes_on(folder):

@@ -252,6 +252,7 @@ static void count_begin(struct weir_executor *executor, struct weir_load *flight
         if (state->attempts < UINT16_MAX)
             state->attempts++;
     }
+    weir_core_set_attempt(executor->core, &flight->lease, weir_load_state(flight, 0)->attempts);
 }
 
 enum weir_status weir_executor_begin(struct weir_executor *executor, struct weir_load *flight,

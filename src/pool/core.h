@@ -121,6 +121,9 @@ int64_t weir_core_next_us(const struct weir_core *core);
 /* WEIR_E_STALE_LEASE: throttled or set aside meanwhile, given back unsent; or not out at all. */
 enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *lease, int64_t now_us);
 
+/* For the log: which attempt the lease is for, of one who did not know it when he asked. */
+void weir_core_set_attempt(struct weir_core *core, const struct weir_lease *lease, int attempt);
+
 /* WEIR_E_STALE_LEASE: it is not out. */
 enum weir_status weir_core_settle(struct weir_core *core, const struct weir_lease *lease,
                                   const struct weir_answer *answer, int64_t now_us);

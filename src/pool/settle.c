@@ -38,6 +38,13 @@ enum weir_status weir_core_begin(struct weir_core *core, struct weir_lease *leas
     return WEIR_OK;
 }
 
+void weir_core_set_attempt(struct weir_core *core, const struct weir_lease *lease, int attempt)
+{
+    struct weir_lease_record *record = weir_leases_find(&core->leases, lease);
+    if (record)
+        record->attempt = attempt;
+}
+
 /* --- learning --------------------------------------------------------------------------------- */
 
 /* The answer asks to be left alone: a throttle, or a 503 that says for how long. */

@@ -108,6 +108,7 @@ def warnings(result):
     for line in result.stderr.splitlines():
         record = json.loads(line) if line.startswith("{") else {}
         if record.get("level") == "warning" and "RetryAfter" in record and "ErrorCode" in record:
+            assert record["Attempt"] >= 1, record
             logged[record["Connection"]] = logged.get(record["Connection"], 0) + 1
     return logged
 

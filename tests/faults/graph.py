@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+A graph of rows: graph.py WEIR WEIR_SIM
+
+Accounts and contacts that refer to each other and to themselves, in random order, with owners and states, in two files.
+Their ids are derived from their numbers (--id-from), so that each file can name rows of the other without having seen
+it. Each load is killed twice. Afterwards the simulator holds exactly the graph of the files.
+"""
+import csv
+import pathlib
+import random
+import signal
+import sys
+
+from campaign import (ACCOUNT, QUICK, WEIR, Run, Table, run_tests, seed_of, settings, wait_until, world,
+                      write_config)
+
+CONTACT = Table("contact", "contacts", "contactid", "lastname", "description", None, True)
+COUNT = 2500  # of each
+KILLS = 2
+ACTIVE, INACTIVE = ("0", "1"), ("1", "2")  # state and status
+ACCOUNT_COLUMNS = ["accountnumber", "name", "parentaccountid:account(#accountnumber)",
+                   "primarycontactid:contact(#externaluseridentifier)", "ownerid", "statecode", "statuscode"]
+CONTACT_COLUMNS = ["externaluseridentifier", "lastname", "parentcustomerid:account(#accountnumber)",
+                   "weir_reportsto:contact(#externaluseridentifier)", "ownerid", "statecode"]
+CONTACT_OF_ACCOUNT = ACCOUNT_COLUMNS[3]
+
+
+def owners(sim):
+    """As cells name them, and as the Web API does."""
+    users, teams = (sim.api("GET", f"{name}s?$select={name}id")["value"] for name in ("systemuser", "team"))
+    assert users and teams, (users, teams)
+    return [("systemuser", row["systemuserid"]) for row in users] + [("team", row["teamid"]) for row in teams]
+
+
+def make_accounts(chance, people):
+    names = [f"A{number:05d}" for number in range(COUNT)]
+    rows = []
+    for name in names:
+        state = chance.choice((ACTIVE, ACTIVE, INACTIVE))
+        owner = chance.choice(people)
+        parent = chance.choice(names) if chance.random() < 0.8 else ""
+        contact = f"C{chance.randrange(COUNT):05d}" if chance.random() < 0.7 else ""
+        rows.append([name, f"account {name}", parent, contact, f"{owner[0]}:{owner[1]}", *state])
+    chance.shuffle(rows)
+    return rows
+
+
+def make_contacts(chance, people):
+    names = [f"C{number:05d}" for number in range(COUNT)]
+    rows = []
+    for name in names:
+        owner = chance.choice(people)
+        account = f"A{chance.randrange(COUNT):05d}" if chance.random() < 0.8 else ""
+        boss = chance.choice(names) if chance.random() < 0.6 else ""
+        rows.append([name, f"contact {name}", account, boss, f"{owner[0]}:{owner[1]}",
+                     chance.choice(("0", "0", "1"))])
+    chance.shuffle(rows)
+    return rows
+
+
+def write(path, columns, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+
+
+def run_killed(sim, folder, chance, name, *arguments):
+    """Begun, killed twice somewhere, resumed to its end."""
+    directory = pathlib.Path(folder) / name
+    common = ["--config", write_config(folder, sim.config), "--progress", "none", *settings(QUICK)]
+    begin = [WEIR, *arguments, "--job-dir", str(directory), "--yes", "--batch-size", "20", *common]
+    resume = [WEIR, "resume", str(directory), *common]
+    kills = 0
+    for _ in range(KILLS):
+        run = Run(resume if (directory / "journal.db").exists() else begin)
+        target = sim.requests() + chance.randint(5, 120)
+        wait_until(lambda: sim.requests() >= target or run.is_over(), "so much has been sent")
+        run.kill()
+        kills += run.finish().code == -signal.SIGKILL
+    result = Run(resume if (directory / "journal.db").exists() else begin).finish()
+    assert result.code == 0, (result, kills)
+    assert kills, "it was over before it was killed"
+    return result
+
+
+def ids_of(sim, table, key):
+    return {name: row_id for row_id, name in sim.rows(table, [table.id, key])}
+
+
+def check_contacts(sim, rows, accounts, contacts):
+    expected = [(name, last, accounts.get(account), contacts.get(boss), owner.split(":")[1], int(state))
+                for name, last, account, boss, owner, state in rows]
+    assert sim.rows(CONTACT, ["externaluseridentifier", "lastname", "_parentcustomerid_value",
+                              "_weir_reportsto_value", "_ownerid_value", "statecode"]
+                    ) == sorted(expected, key=repr)
+
+
+def check_accounts(sim, rows, accounts, contacts):
+    expected = [(number, name, accounts.get(parent), contacts.get(contact), owner.split(":")[1], int(state),
+                 int(status)) for number, name, parent, contact, owner, state, status in rows]
+    assert sim.rows(ACCOUNT, ["accountnumber", "name", "_parentaccountid_value", "_primarycontactid_value",
+                              "_ownerid_value", "statecode", "statuscode"]) == sorted(expected, key=repr)
+
+
+def test_two_files_that_refer_to_each_other_and_to_themselves(folder):
+    chance = random.Random(seed_of("graph"))
+    accounts, contacts = (pathlib.Path(folder) / name for name in ("accounts.csv", "contacts.csv"))
+    with world(connections=3, service_ms=5) as sim:
+        people = owners(sim)
+        account_rows, contact_rows = make_accounts(chance, people), make_contacts(chance, people)
+        write(accounts, ACCOUNT_COLUMNS, account_rows)
+        write(contacts, CONTACT_COLUMNS, contact_rows)
+        run_killed(sim, folder, chance, "first", "create", "account", str(accounts), "--id-from",
+                   "accountnumber", "--ignore-columns", CONTACT_OF_ACCOUNT)
+        run_killed(sim, folder, chance, "second", "create", "contact", str(contacts), "--id-from",
+                   "externaluseridentifier")
+        others = [c for c in ACCOUNT_COLUMNS if c not in ("accountnumber", CONTACT_OF_ACCOUNT)]
+        run_killed(sim, folder, chance, "third", "update", "account", str(accounts), "--id-from",
+                   "accountnumber", "--ignore-columns", ",".join(others))
+        numbers = ids_of(sim, ACCOUNT, "accountnumber"), ids_of(sim, CONTACT, "externaluseridentifier")
+        check_accounts(sim, account_rows, *numbers)
+        check_contacts(sim, contact_rows, *numbers)
+        for table in (ACCOUNT, CONTACT):
+            ledger = sim.ledger(table)
+            assert ledger["duplicates"] == 0 and ledger["rows"] == COUNT, ledger
+            assert ledger["max_creates_per_row"] == 1, ledger
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"], at_once=1)

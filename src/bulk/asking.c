@@ -13,6 +13,9 @@
 /* Straight to single requests while more than one in twenty of the last forty loads was bad. */
 #define BAD_SHARE 20
 
+/* The longest pause between two requests that a rate can ask for. */
+#define PACE_MAX_US (365 * WEIR_US_PER_DAY)
+
 /* Leases came, and no load could use them. */
 #define UNFIT_US (1 * WEIR_US_PER_S)
 
@@ -101,7 +104,9 @@ static void pace(struct weir_executor *executor, const struct weir_load *load, i
     if (rate <= 0 || load->mode == WEIR_LOAD_READ_BACK)
         return;
     int64_t from_us = executor->pace_us > now_us ? executor->pace_us : now_us;
-    executor->pace_us = from_us + (int64_t)((double)load->row_count / rate * WEIR_US_PER_S);
+    double span_us = (double)load->row_count / rate * WEIR_US_PER_S;
+    executor->pace_us =
+        weir_time_add(from_us, span_us < PACE_MAX_US ? (int64_t)span_us : PACE_MAX_US);
 }
 
 static struct weir_load *board(struct weir_executor *executor, struct weir_load *load,
@@ -191,7 +196,26 @@ static bool may_ask(const struct weir_executor *executor, int64_t now_us)
            executor->outbox.count < executor->plan.commit_wait_max;
 }
 
-/* The pool's order goes round, so that after as many leases as it has connections all were seen. */
+/* A load, and a lease that it can use: those that nobody in line can use are passed over. The
+ * status is that of the last lease that was asked for. */
+static enum weir_status match(struct weir_executor *executor, const struct weir_load *load,
+                              int64_t now_us, struct weir_grant *ret, struct weir_load **ret_taker)
+{
+    *ret_taker = NULL;
+    for (;;) {
+        *ret = (struct weir_grant){ .status = WEIR_E_WOULD_WAIT };
+        enum weir_status status = want_lease(executor, load, now_us, ret);
+        if (status)
+            return status;
+        *ret_taker = find(executor, ret->lease.connection, now_us);
+        if (*ret_taker)
+            return WEIR_OK;
+        executor->unfit_us = now_us + UNFIT_US;
+        weir_core_pass_over(executor->core, ret->lease.connection, now_us);
+        give_back(executor, &ret->lease, now_us);
+    }
+}
+
 bool weir_executor_ask(struct weir_executor *executor, int64_t now_us, struct weir_action *ret)
 {
     struct weir_load *load = may_ask(executor, now_us) ? find(executor, WEIR_NOBODY, now_us) : NULL;
@@ -199,24 +223,22 @@ bool weir_executor_ask(struct weir_executor *executor, int64_t now_us, struct we
         weir_executor_cancel_ask(executor, now_us);
         return false;
     }
-    for (uint32_t tries = 0; tries < executor->core->count; tries++) {
-        struct weir_grant grant = { .status = WEIR_E_WOULD_WAIT };
-        enum weir_status status = want_lease(executor, load, now_us, &grant);
+    struct weir_grant grant;
+    struct weir_load *taker;
+    enum weir_status status = match(executor, load, now_us, &grant, &taker);
+    if (executor->unfit_us > now_us) { /* some were passed over: not for whoever asks next */
+        weir_core_consider_all(executor->core, now_us);
         if (status == WEIR_E_WOULD_WAIT)
-            return false;
-        if (status) {
-            refused(executor, &grant.refusal, now_us);
-            return false;
-        }
-        struct weir_load *taker = find(executor, grant.lease.connection, now_us);
-        if (taker) {
-            ret->kind = WEIR_ACTION_SEND;
-            ret->flight = board(executor, taker, &grant.lease, now_us);
-            return true;
-        }
-        give_back(executor, &grant.lease, now_us);
+            weir_executor_cancel_ask(executor, now_us);
     }
-    executor->unfit_us = now_us + UNFIT_US;
+    if (taker) {
+        executor->unfit_us = 0;
+        ret->kind = WEIR_ACTION_SEND;
+        ret->flight = board(executor, taker, &grant.lease, now_us);
+        return true;
+    }
+    if (status != WEIR_E_WOULD_WAIT)
+        refused(executor, &grant.refusal, now_us);
     return false;
 }
 

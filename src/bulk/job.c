@@ -121,7 +121,8 @@ static enum weir_status make_driver(struct weir_job *job, struct weir_error *err
         .view = job->resumed ? weir_journal_view(job->journal) : NULL,
         .reach = job->plan.tainted_through,
         .deadline_us =
-            job->options.deadline_us ? job->begun_us + job->options.deadline_us : WEIR_FOREVER,
+            job->options.deadline_us ? weir_time_add(job->begun_us, job->options.deadline_us)
+                                     : WEIR_FOREVER,
         .over = on_over,
         .ctx = job,
     };

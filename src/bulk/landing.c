@@ -142,7 +142,7 @@ static int64_t span_us(int64_t first_us, int64_t longest_us, int count)
 
 void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
 {
-    int failures = load->transients + load->refusals;
+    int failures = load->transients + load->refusals + load->unsent;
     int64_t span = failures ? span_us(TRANSIENT_FIRST_US, TRANSIENT_LONGEST_US, failures)
                             : span_us(RACE_FIRST_US, RACE_LONGEST_US, load->races);
     double chance = weir_rng_unit(&executor->rng);
@@ -472,7 +472,7 @@ void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flig
     } else if (why == WEIR_UNSENT_CREDENTIALS) {
         weir_loads_move(&executor->loads, flight, WEIR_LOAD_LINED);
     } else {
-        flight->transients++;
+        flight->unsent++;
         if (flight->failing_since_us == WEIR_FOREVER)
             flight->failing_since_us = now_us;
         weir_executor_rest(executor, flight, now_us);

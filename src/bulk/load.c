@@ -72,6 +72,7 @@ struct weir_load *weir_loads_cut(struct weir_loads *loads, const struct weir_loa
     load->denied_by = from->denied_by;
     load->avoid = from->avoid;
     load->transients = from->transients;
+    load->unsent = from->unsent;
     load->races = from->races;
     load->refusals = from->refusals;
     load->failing_since_us = from->failing_since_us;
@@ -123,6 +124,7 @@ void weir_load_forgive(struct weir_load *load)
     load->transients = 0;
     load->races = 0;
     load->refusals = 0;
+    load->unsent = 0;
     load->failing_since_us = WEIR_FOREVER;
 }
 

@@ -64,6 +64,7 @@ struct weir_load {
     int transients;     /* in a row, as the next two */
     int races;
     int refusals;             /* of the credentials */
+    int unsent;               /* for want of a token: nobody has seen it, so it is no retry */
     int64_t failing_since_us; /* nothing but failures that are no throttles; WEIR_FOREVER: none */
 
     int64_t due_us; /* resting */

@@ -8,10 +8,12 @@
  * would take for its answer. Such a connection is shut down; libcurl then finds it dead and opens
  * another.
  *
- *     on_open ──▶ watching (what libcurl wants) ◀──▶ idle (reading) ──heard──▶ shut ──▶ on_close
+ *     connecting ──▶ watching (what libcurl wants) ◀──▶ idle (reading) ──heard──▶ shut ──▶ on_close
  *
- * Sockets that libcurl opens for itself (its resolver has a pair) it also closes itself, without
- * on_close: their watchers end when libcurl says "remove".
+ * Sockets that libcurl opens for itself (its resolver has a pair), and those on which it gives up
+ * while they are still connecting, it closes without on_close: their watchers end when libcurl says
+ * "remove". A watcher that outlived its socket would keep the next one of that number from being
+ * watched at all.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,7 +31,7 @@ struct watch {
     int fd;
     int events;   /* libuv watches for these */
     int port;     /* of ours; 0: not asked for yet */
-    bool ours;    /* opened by on_open */
+    bool ours;    /* to a service; else libcurl's own */
     bool started; /* libuv knows it */
     bool idle;    /* no exchange has it */
     struct watch *next;
@@ -55,12 +57,27 @@ static struct watch *find(const struct weir_sockets *sockets, int fd)
     return watch;
 }
 
-static struct watch *add(struct weir_sockets *sockets, int fd, bool ours)
+static bool is_to_a_service(int fd)
+{
+    int family = 0;
+    socklen_t len = sizeof(family);
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) == 0 &&
+           (family == AF_INET || family == AF_INET6);
+}
+
+static bool is_connected(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof(peer);
+    return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
+}
+
+static struct watch *add(struct weir_sockets *sockets, int fd)
 {
     struct watch *watch = weir_calloc(1, sizeof(*watch));
     watch->sockets = sockets;
     watch->fd = fd;
-    watch->ours = ours;
+    watch->ours = is_to_a_service(fd);
     watch->next = sockets->first;
     sockets->first = watch;
     return watch;
@@ -193,7 +210,6 @@ curl_socket_t weir_sockets_on_open(void *ctx, curlsocktype purpose, struct curl_
     if (fd < 0)
         return CURL_SOCKET_BAD;
     exchange->opened = true;
-    add(exchange->transport->sockets, fd, true);
     return fd;
 }
 
@@ -213,14 +229,14 @@ int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, vo
     struct weir_sockets *sockets = ctx;
     struct watch *watch = find(sockets, fd);
     if (what == CURL_POLL_REMOVE) {
-        if (watch && watch->ours)
+        if (watch && watch->ours && is_connected(fd))
             watch->idle = true;
         else if (watch)
             drop(watch);
         return 0;
     }
     if (!watch)
-        watch = add(sockets, fd, false);
+        watch = add(sockets, fd);
     watch->idle = false;
     watch_for(watch,
               (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0));

@@ -245,6 +245,8 @@ void weir_core_refresh(struct weir_core *core, uint32_t connection)
     int64_t now_us = core->now_us;
     if (it->set_aside)
         weir_core_set_condition(core, connection, WEIR_CONDITION_SET_ASIDE, WEIR_FOREVER);
+    else if (it->passed_over)
+        weir_core_set_condition(core, connection, WEIR_CONDITION_FULL, WEIR_FOREVER);
     else if (is_closed(core, connection))
         weir_core_set_condition(core, connection, WEIR_CONDITION_CLOSED,
                                 weir_core_reopening_us(core, connection));

@@ -136,6 +136,11 @@ void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_
 void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64_t now_us);
 void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us);
 
+/* For one who cannot use a lease on this connection: it is passed over as if it were full, until
+ * all are considered again. */
+void weir_core_pass_over(struct weir_core *core, uint32_t connection, int64_t now_us);
+void weir_core_consider_all(struct weir_core *core, int64_t now_us);
+
 /* Breakers that are open let a probe pass in `span_us` at the latest. */
 void weir_core_hasten(struct weir_core *core, int64_t span_us, int64_t now_us);
 

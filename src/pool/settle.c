@@ -74,6 +74,8 @@ static struct weir_verdict with_retry_after(const struct weir_core *core,
 static void note_where_to_go(struct weir_core *core, uint32_t connection)
 {
     int64_t reopening;
+    if (!core->resilience.enable_throttle_tracking)
+        return; /* the request waits by itself */
     if (weir_core_any_open(core, core->now_us, &reopening)) {
         weir_core_note(core, connection, WEIR_EVENT_ELSEWHERE, 0);
     } else if (!core->all_throttled && reopening != WEIR_FOREVER) {
@@ -238,6 +240,24 @@ void weir_core_set_aside(struct weir_core *core, uint32_t connection, int64_t no
         weir_core_note(core, connection, WEIR_EVENT_SET_ASIDE, 0);
     }
     changed(core, connection);
+}
+
+void weir_core_pass_over(struct weir_core *core, uint32_t connection, int64_t now_us)
+{
+    weir_core_advance(core, now_us);
+    core->connections[connection].passed_over = true;
+    weir_core_refresh(core, connection);
+}
+
+void weir_core_consider_all(struct weir_core *core, int64_t now_us)
+{
+    weir_core_advance(core, now_us);
+    for (uint32_t i = 0; i < core->count; i++) {
+        if (!core->connections[i].passed_over)
+            continue;
+        core->connections[i].passed_over = false;
+        weir_core_refresh(core, i);
+    }
 }
 
 void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_us)

@@ -25,8 +25,8 @@ TABLES = 20 if FULL else 3  # of each form
 
 ALPHABETS = [
     "abcdefghijklmnopqrstuvwxyz ABC", "0123456789", "\"',;\t|\\/", "\n\r", " \u00a0\u2003", "äöüßéñçø", "日本語漢字かな",
-    "עבריתالعربية", "😀🏳️‍🌈👩‍👩‍👧", "\ufeff\u200b\u200e\u2028\u2029", "e\u0301o\u0308", "\x01\x02\x1f\x7f", "{}[]:,\"\\u0041",
-    "\U00010000\U0010ffff\ud7ff\ue000\uffff",
+    "עבריתالعربية", "😀🏳️‍🌈👩‍👩‍👧", "\ufeff\u200b\u200e\u2028\u2029", "e\u0301o\u0308", "\x7f\x85", "{}[]:,\"\\u0041",
+    "\U00010000\U0010fffd\ud7ff\ue000\ufffd",
 ]
 
 
@@ -74,7 +74,7 @@ COLUMNS = {
     "description": lambda chance: text(chance, 2000),
     "weir_amount": lambda chance: number(chance, 28, 10),
     "weir_score": lambda chance: number(chance, 9, 4),
-    "revenue": lambda chance: number(chance, 11, 2),
+    "revenue": lambda chance: number(chance, 11, 2).lstrip("-"),
     "weir_measure": floating,
     "numberofemployees": lambda chance: digits(chance, 9),
     "weir_sequence": lambda chance: chance.choice(("", "-")) + digits(chance, 18),
@@ -96,11 +96,12 @@ def make_table(chance):
 
 
 def separated(rows, dialect, line_end, chance):
+    """Python quotes a cell with a CR only if the lines end in one."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     chance.shuffle(columns)
     out = io.StringIO()
-    writer = csv.DictWriter(out, columns, dialect=dialect, lineterminator=line_end,
-                            quoting=chance.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)))
+    quoting = chance.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL)) if line_end == "\r\n" else csv.QUOTE_ALL
+    writer = csv.DictWriter(out, columns, dialect=dialect, lineterminator=line_end, quoting=quoting)
     writer.writeheader()
     writer.writerows(rows)
     return chance.choice(("", "\ufeff")) + out.getvalue()

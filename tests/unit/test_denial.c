@@ -62,6 +62,27 @@ START_TEST(a_load_that_one_connection_forbids_goes_to_another_and_sets_the_first
 END_TEST
 
 /* The more so if it is one among more than fit into a word. */
+static void one_who_may_not_of_three(const struct weir_strategy *strategy)
+{
+    setup(3, 4);
+    rig.core.strategy = strategy;
+    start_warm();
+    allow(0, 3, true);
+    may[0] = false;
+    for (int i = 0; i < 20; i++)
+        give(5);
+    serve();
+    finish(0);
+}
+
+START_TEST(under_every_strategy_a_load_finds_one_who_may)
+{
+    static const char *const names[] = { "ThrottleAware", "RoundRobin", "LeastConnections" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        one_who_may_not_of_three(weir_strategy_find(names[i]));
+}
+END_TEST
+
 START_TEST(one_who_may_is_enough_and_all_others_are_set_aside)
 {
     static const uint32_t counts[] = { 2, 3, 4, 8, 64, 65, 130 };
@@ -409,6 +430,7 @@ int main(void)
 {
     struct suite s = suite_new("denial");
     suite_add(&s, a_load_that_one_connection_forbids_goes_to_another_and_sets_the_first_aside);
+    suite_add(&s, under_every_strategy_a_load_finds_one_who_may);
     suite_add_loop(&s, "one_who_may_is_enough_and_all_others_are_set_aside",
                    one_who_may_is_enough_and_all_others_are_set_aside, 14);
     suite_add_loop(&s, "if_nobody_may_the_job_is_over_and_no_row_is_rejected",

@@ -179,6 +179,24 @@ END_TEST
 
 /* --- loads that fail --- */
 
+START_TEST(what_had_no_token_is_no_retry)
+{
+    setup(1, 8);
+    start_warm();
+    for (int i = 0; i < 8; i++)
+        give(1);
+    for (int i = 0; i < 8; i++)
+        weir_executor_unsent(&executor, boarding(), WEIR_UNSENT_TRANSIENT, rig.now_us);
+    rig.now_us += SECONDS(2);
+    struct weir_load *loads[8];
+    for (int i = 0; i < 8; i++)
+        loads[i] = flight(); /* all at once, as before */
+    for (int i = 0; i < 8; i++)
+        reply(loads[i], OK_);
+    finish(0);
+}
+END_TEST
+
 START_TEST(halves_of_what_is_refused_for_no_reason_wait_and_are_given_up)
 {
     setup(1, 8);
@@ -278,6 +296,7 @@ int main(void)
     suite_add(&s, a_service_that_only_fails_ends_the_job_after_the_time_for_one_load);
     suite_add(&s, time_without_input_is_no_time_of_failing);
     suite_add(&s, no_token_is_as_if_nobody_answered);
+    suite_add(&s, what_had_no_token_is_no_retry);
     suite_add(&s, halves_of_what_is_refused_for_no_reason_wait_and_are_given_up);
     suite_add(&s, halves_of_what_timed_out_wait_but_go_on_for_as_long_as_they_get_smaller);
     suite_add(&s, requests_that_may_still_be_executed_count_until_they_no_longer_may);

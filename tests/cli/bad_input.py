@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Inputs that nobody should have: bad_input.py WEIR WEIR_SIM
+
+Each has a sentence of its own that says what is wrong and where, and the exit code that was promised. What is wrong with
+the input as a whole (2) is said before anything is sent; what is wrong with a row rejects that row (1) and no other: the
+good row before it and the good row behind it arrive, and what was read is what was written into rejects.
+"""
+import json
+import pathlib
+import sys
+
+from harness import run, run_tests, simulator, write_config
+
+WEIR, SIM = sys.argv[1:3]
+
+# Of the whole file: name, content, words of the message, options.
+WHOLE = {
+    "utf_16": ("a.csv", "name\nContoso\n".encode("utf-16"), ["UTF-16"]),
+    "an_empty_file": ("a.csv", b"", ["header"]),
+    "an_empty_header_cell": ("a.csv", b"name,\nA,B\n", ["column 2"]),
+    "a_header_twice": ("a.csv", b"name,name\nA,B\n", ["column 1", "column 2", "name"]),
+    "an_unknown_column": ("a.csv", b"nmae\nA\n", ["nmae", "name"]),
+    "a_column_that_cannot_be_written": ("a.csv", b"name,exchangerate\nA,1\n", ["exchangerate"]),
+    "a_file_column": ("a.csv", b"name,weir_contract\nA,1\n", ["weir_contract", "file"]),
+    "a_header_that_is_not_utf_8": ("a.csv", b"na\xffme\nA\n", ["UTF-8"]),
+    "a_header_with_a_nul": ("a.csv", b"na\0me\nA\n", ["NUL"]),
+    "ten_thousand_columns": ("a.csv", b",".join(b"c%d" % i for i in range(10000)) + b"\n", ["column"]),
+    "a_header_that_is_not_closed": ("a.csv", b"\"name\nA\n", ["quote"]),
+    "a_huge_header": ("a.csv", b"n" * (5 << 20), ["bytes"]),
+    "no_gzip": ("a.csv.gz", b"name\nA\n", ["gzip"]),
+    "an_ending_that_is_not_known": ("a.xlsx", b"PK", [".csv"]),
+    "a_lookup_of_a_table_that_is_not_there": ("a.csv", b"parentaccountid:nothing(x)\nA\n", ["nothing"]),
+    "a_lookup_that_cannot_point_there": ("a.csv", b"parentaccountid:contact\nA\n", ["contact", "parentaccountid"]),
+    "a_lookup_by_a_column_that_is_not_there": ("a.csv", b"parentaccountid:account(nope)\nA\n", ["nope"]),
+    "a_target_that_is_cut": ("a.csv", b"parentaccountid:account(name\nA\n", ["parentaccountid:account(name"]),
+}
+
+# Of a row, between two good ones: the line, words of the message, the column that is to blame.
+CSV_ROWS = {
+    "too_few_cells": (b"A\n", ["1", "3"], None),
+    "too_many_cells": (b"A,1,2024-01-01,x\n", ["4", "3"], None),
+    "invalid_utf_8": (b"\xc3(,1,2024-01-01\n", ["UTF-8"], "name"),
+    "an_overlong_form": (b"\xc0\xaf,1,2024-01-01\n", ["UTF-8"], "name"),
+    "a_surrogate": (b"\xed\xa0\x80,1,2024-01-01\n", ["UTF-8"], "name"),
+    "a_nul": (b"A\0B,1,2024-01-01\n", ["NUL"], "name"),
+    "a_control_character": (b"A\x01B,1,2024-01-01\n", ["U+0001"], "name"),
+    "text_behind_a_quote": (b"\"A\"B,1,2024-01-01\n", ["quote"], "name"),
+    "a_huge_field": (b"A" * (3 << 20) + b",1,2024-01-01\n", ["bytes"], "name"),
+    "a_long_text": (b"A" * 161 + b",1,2024-01-01\n", ["161", "160"], "name"),
+    "a_long_text_of_pairs": ("\U0001f600".encode() * 81 + b",1,2024-01-01\n", ["162", "160"], "name"),
+    "no_number": (b"A,one,2024-01-01\n", ["one"], "numberofemployees"),
+    "a_number_with_a_fraction": (b"A,1.5,2024-01-01\n", ["1.5"], "numberofemployees"),
+    "a_number_out_of_range": (b"A,1000000001,2024-01-01\n", ["1000000001", "1000000000"], "numberofemployees"),
+    "a_number_below_its_range": (b"A,-1,2024-01-01\n", ["-1"], "numberofemployees"),
+    "a_day_that_is_in_no_calendar": (b"A,1,2023-02-29\n", ["2023-02-29"], "weir_founded"),
+    "a_day_before_the_first": (b"A,1,1752-12-31\n", ["1752-12-31", "1753"], "weir_founded"),
+    "a_date_the_other_way_round": (b"A,1,31.12.2024\n", ["31.12.2024"], "weir_founded"),
+}
+
+JSON_ROWS = {
+    "depth": (b'{"name":' + b"[" * 100000 + b"]" * 100000 + b"}\n", ["array"]),
+    "a_member_twice": (b'{"name":"A","name":"B"}\n', ["name", "again"]),
+    "a_number_beyond_every_range": (b'{"name":"A","weir_measure":1e400}\n', ["1e400"]),
+    "half_a_surrogate_pair": (b'{"name":"\\ud800"}\n', ["half a character"]),
+    "garbage_behind_the_object": (b'{"name":"A"} x\n', ["behind"]),
+    "an_array": (b'["A"]\n', ["object"]),
+    "a_text": (b'name\n', ["object"]),
+    "an_object_that_is_cut": (b'{"name":"A"\n', ["end"]),
+    "not_a_number": (b'{"name":"A","weir_measure":NaN}\n', []),
+    "a_nested_object": (b'{"name":{"first":"A"}}\n', ["name"]),
+    "an_unknown_member": (b'{"nmae":"A"}\n', ["nmae", "name"]),
+}
+
+CELLS = {
+    "weir_amount": ["1,5", "1e3x", "--1", "0.12345678901", "99999999999999999999999999999"],
+    "revenue": ["12.345", "$5", "-0.01"],
+    "donotemail": ["maybe", "2", "oui"],
+    "industrycode": ["Baking", "99", "1.0"],
+    "weir_channels": ["Fax", "7", "100000000x"],
+    "weir_opening": ["2024-02-28 25:00", "now", "2024-13-01T00:00:00"],
+    "lastonholdtime": ["2024-02-28T10:00:00", "2024-02-28", "1752-01-01T00:00:00Z"],
+    "parentaccountid": ["not-a-guid", "{0123}", "contact:00000000-0000-0000-0000-000000000001"],
+    "ownerid": ["Alice", "contact:00000000-0000-0000-0000-000000000001"],
+}
+
+KEYS = ["", "a/b", "a&b", "a#b'c\"", "x" * 21]
+
+
+def load(sim, folder, name, content, *more, verb="create"):
+    path = pathlib.Path(folder) / name
+    path.write_bytes(content)
+    config = write_config(folder, sim[1])
+    owner = ["--owner", "caller"] if verb in ("create", "upsert") else []
+    result = run([WEIR, verb, "account", str(path), "--config", config, "--progress", "none", "--yes",
+                  "--job-dir", str(pathlib.Path(folder) / "job"), *owner, *more])
+    return path, result
+
+
+def rejected(folder, suffix):
+    job = pathlib.Path(folder) / "job"
+    errors = [json.loads(line) for line in (job / "errors.jsonl").read_text().splitlines()]
+    return errors, (job / f"rejects.{suffix}").read_bytes(), json.loads((job / "summary.json").read_text())
+
+
+def whole(case):
+    def test(folder):
+        name, content, words = WHOLE[case]
+        with simulator(SIM, "--users", "2", "--no-limits") as sim:
+            path, result = load(sim, folder, name, content)
+            assert result.returncode == 2, result
+            assert all(word in result.stderr for word in words), result.stderr
+            assert not (pathlib.Path(folder) / "job").exists(), "a trace was left"
+    return test
+
+
+def check_between(folder, suffix, header, line, words, column):
+    errors, rejects, summary = rejected(folder, suffix)
+    assert [e["row"] for e in errors] == [2], errors
+    message, path = errors[0]["message"], errors[0]["file"]
+    assert all(word in message for word in words), message
+    assert column is None or errors[0]["column"] == column, errors
+    assert path.endswith("." + suffix) and errors[0]["byte_offset"] > 0, errors
+    assert len(line) > 1 << 20 or rejects == header + line, (rejects[:200], line[:200])
+    assert (summary["read"], summary["done"], summary["rejected"]) == (3, 2, 1), summary
+
+
+def row_of_cells(case):
+    def test(folder):
+        line, words, column = CSV_ROWS[case]
+        header, good = b"name,numberofemployees,weir_founded\n", b"Good,1,2024-01-01\n"
+        with simulator(SIM, "--users", "2", "--no-limits") as sim:
+            _, result = load(sim, folder, "a.csv", header + good + line + good)
+            assert result.returncode == 1, result
+            check_between(folder, "csv", header, line, words, column)
+    return test
+
+
+def row_of_members(case):
+    def test(folder):
+        line, words = JSON_ROWS[case]
+        good = b'{"name":"Good"}\n'
+        with simulator(SIM, "--users", "2", "--no-limits") as sim:
+            _, result = load(sim, folder, "a.jsonl", good + line + good)
+            assert result.returncode == 1, result
+            check_between(folder, "jsonl", b"", line, words, None)
+    return test
+
+
+for each in WHOLE:
+    globals()[f"test_{each}"] = whole(each)
+for each in CSV_ROWS:
+    globals()[f"test_row_with_{each}"] = row_of_cells(each)
+for each in JSON_ROWS:
+    globals()[f"test_object_with_{each}"] = row_of_members(each)
+
+
+def test_cells_that_cannot_be_right_are_refused_each_with_its_value(folder):
+    rows = [(column, cell) for column, cells in CELLS.items() for cell in cells]
+    lines = [json.dumps({"name": "A", column: cell}) for column, cell in rows]
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.jsonl", "\n".join(lines).encode())
+        assert result.returncode == 1, result
+        errors, rejects, summary = rejected(folder, "jsonl")
+        found = [(e["row"], e["column"]) for e in errors]
+        assert found == [(number, column) for number, (column, _) in enumerate(rows, 1)], found
+        assert all(cell in e["message"] for e, (_, cell) in zip(errors, rows)), [e["message"] for e in errors]
+        assert rejects.decode().split("\n")[:-1] == lines or rejects.decode() == "\n".join(lines)
+        assert summary["requests"] <= 1, summary
+
+
+def test_keys_that_cannot_stand_in_an_address_are_refused(folder):
+    content = "accountnumber\tname\n" + "".join(f"\"{k.replace(chr(34), chr(34) * 2)}\"\tA\n" for k in KEYS)
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.tsv", content.encode(), "--key", "accountnumber", verb="update")
+        assert result.returncode == 1, result
+        errors, _, summary = rejected(folder, "tsv")
+        assert [e["row"] for e in errors] == [1, 2, 3, 4, 5], errors
+        assert "/" in errors[1]["message"] and "&" in errors[2]["message"], errors
+
+
+def test_an_unclosed_quote_rejects_the_line_where_it_began(folder):
+    content = b"name\nGood\n\"never closed\nGood too\n"
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", content)
+        assert result.returncode == 1, result
+        errors, rejects, summary = rejected(folder, "csv")
+        assert [e["row"] for e in errors] == [2] and "quote" in errors[0]["message"], errors
+        assert rejects == b"name\n\"never closed\n", rejects
+        assert (summary["read"], summary["done"]) == (3, 2), summary
+
+
+def test_inputs_that_are_unusual_and_right(folder):
+    contents = {"a BOM": b"\xef\xbb\xbfname\nA\n", "no final newline": b"name\nA", "lone CRs": b"name\rA\r",
+                "CRLF": b"name\r\nA\r\n", "quoted": b"\"name\"\n\"A\"\n"}
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        for what, content in contents.items():
+            place = pathlib.Path(folder) / what.replace(" ", "_")
+            place.mkdir()
+            _, result = load(sim, place, "a.csv", content)
+            summary = json.loads((place / "job" / "summary.json").read_text())
+            assert (result.returncode, summary["done"]) == (0, 1), (what, result)
+
+
+def test_a_header_alone_is_a_job_of_no_rows(folder):
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", b"name\n")
+        assert result.returncode == 0 and "read 0" in result.stderr, result
+
+
+def test_as_many_wrong_rows_as_were_allowed_stop_the_file(folder):
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", b"numberofemployees\n" + b"x\n" * 50, "--max-errors", "10")
+        assert result.returncode == 3, result
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"])

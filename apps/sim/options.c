@@ -44,6 +44,7 @@ struct flag {
 
 static const char *const affinity_words[] = { "none", "soft", "pinned", NULL };
 static const char *const duplicate_words[] = { "primary", "alternate", NULL };
+static const char *const careless_words[] = { "refuse", "accept", NULL };
 static const char *const status_words[] = { "412", "500", NULL };
 static const char *const level_words[] = { "error", "warning", "info", "debug", "trace", NULL };
 
@@ -66,6 +67,7 @@ static const struct flag flags[] = {
     { "--scenario", FLAG_TEXT, AT(scenario_file), 0, 0, NULL },
     { "--duplicate-first", FLAG_WORD, AT(world.switches.duplicate_first), 0, 0, duplicate_words },
     { "--duplicate-status", FLAG_STATUS, AT(world.switches.duplicate_status), 0, 0, status_words },
+    { "--careless", FLAG_WORD, AT(world.switches.careless), 0, 0, careless_words },
     { "--throttle-inside-batch", FLAG_SWITCH, AT(world.switches.throttle_inside_batch), 0, 0,
       NULL },
     { "--token-lifetime", FLAG_INTEGER, AT(world.token_lifetime_s), 1, 86400, NULL },

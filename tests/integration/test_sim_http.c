@@ -259,6 +259,7 @@ START_TEST(a_wrong_command_line_is_exit_2_and_names_what_is_allowed)
         { { "--window=x", NULL, NULL }, "--window is \"x\", must be a number from 0.001 to 86400" },
         { { "--affinity", "sticky", NULL }, "must be none, soft or pinned" },
         { { "--duplicate-status", "409", NULL }, "must be 412 or 500" },
+        { { "--careless", "maybe", NULL }, "--careless is \"maybe\", must be refuse or accept" },
         { { "--log-level", "loud", NULL }, "--log-level is \"loud\", must be error, warning" },
         { { "--seed", NULL, NULL }, "--seed has no value" },
         { { "--tls=yes", NULL, NULL }, "--tls is \"yes\", must be given without a value" },

@@ -103,7 +103,8 @@ START_TEST(every_key_is_read_with_comments_and_trailing_commas)
               "    { \"operation\": null, \"median_s\": 6, }, ],\n"
               "  \"contention\": { \"knee\": 12, \"kappa\": 0.96 },\n"
               "  \"foreign\": { \"share\": 0.3, \"pattern\": \"bursty\" },\n"
-              "  \"prefill\": 0.8, \"failures\": 0.05, \"tables\": [ 1 ], \"faults\": { }, }");
+              "  \"prefill\": 0.8, \"failures\": 0.05, \"tables\": [ 1 ], \"rows\": { },"
+              " \"faults\": { }, }");
     ck_assert_str_eq(scenario.name, "held out");
     ck_assert_int_eq(scenario.duration_us, 90500000);
     ck_assert_int_eq(scenario.work_items, 77);

@@ -295,6 +295,123 @@ START_TEST(one_column_and_its_option_set_are_read_alone)
 }
 END_TEST
 
+/* A member of the column's definition after a cast to its type. */
+static const char *member(const char *table, const char *type, const char *column,
+                          const char *property)
+{
+    static char text[200];
+    char address[300];
+    snprintf(address, sizeof(address),
+             "EntityDefinitions(LogicalName='%s')/Attributes(LogicalName='%s')/"
+             "Microsoft.Dynamics.CRM.%sAttributeMetadata?$select=LogicalName,%s",
+             table, column, type, property);
+    const struct weir_json_node *node = weir_json_find(get_ok(address), property);
+    ck_assert_msg(node != NULL, "%s of %s", property, column);
+    snprintf(text, sizeof(text), "%.*s", (int)node->text.len, node->text.ptr);
+    return text;
+}
+
+START_TEST(ranges_are_told_with_all_their_digits)
+{
+    static const char most[] = "10000000000000000000000000000";
+    ck_assert_str_eq(member("account", "Decimal", "weir_amount", "MaxValue"), most);
+    ck_assert_str_eq(member("account", "Decimal", "weir_amount", "MinValue") + 1, most);
+    ck_assert_str_eq(member("account", "Decimal", "weir_amount", "Precision"), "10");
+    ck_assert_str_eq(member("account", "Double", "weir_measure", "MinValue"), "-100000000000");
+    ck_assert_str_eq(member("account", "BigInt", "weir_sequence", "MinValue"),
+                     "-9223372036854775808");
+    ck_assert_str_eq(member("opportunity", "Integer", "closeprobability", "MaxValue"), "100");
+    ck_assert_str_eq(member("opportunity", "Money", "estimatedvalue", "MaxValue"),
+                     "922337203685477");
+}
+END_TEST
+
+START_TEST(files_and_images_say_what_they_are)
+{
+    static const char *const cases[][3] = {
+        { "entityimage", "ImageType", "#Microsoft.Dynamics.CRM.ImageAttributeMetadata" },
+        { "weir_contract", "FileType", "#Microsoft.Dynamics.CRM.FileAttributeMetadata" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char address[200];
+        snprintf(address, sizeof(address), ACCOUNT "/Attributes(LogicalName='%s')", cases[i][0]);
+        const struct weir_json_node *root = get_ok(address);
+        ck_assert(is(weir_json_find(root, "AttributeType"), "Virtual"));
+        ck_assert(is(value_of(root, "AttributeTypeName"), cases[i][1]));
+        ck_assert(is(weir_json_find(root, "@odata.type"), cases[i][2]));
+    }
+}
+END_TEST
+
+START_TEST(a_status_names_its_state_and_a_key_its_index)
+{
+    static const char *const states[][2] = {
+        { "1", "0" }, { "2", "0" }, { "3", "1" }, { "4", "2" }, { "5", "2" },
+    };
+    const struct weir_json_node *value =
+        weir_json_find(get_ok("EntityDefinitions(LogicalName='opportunity')/Attributes/"
+                              "Microsoft.Dynamics.CRM.StatusAttributeMetadata?$expand=OptionSet"),
+                       "value");
+    const struct weir_json_node *set = weir_json_find(value->first, "OptionSet");
+    for (size_t i = 0; i < 5; i++)
+        ck_assert(is(weir_json_find(option(set, states[i][0]), "State"), states[i][1]));
+    const struct weir_json_node *keys =
+        weir_json_find(get_ok("EntityDefinitions(LogicalName='contact')/Keys"), "value");
+    const struct weir_json_node *active = element(keys, "LogicalName", "emailaddress1_key");
+    const struct weir_json_node *pending =
+        element(keys, "LogicalName", "externaluseridentifier_key");
+    ck_assert(is(weir_json_find(active, "EntityKeyIndexStatus"), "Active"));
+    ck_assert(is(weir_json_find(pending, "EntityKeyIndexStatus"), "Pending"));
+}
+END_TEST
+
+/* What the definition says of create and update is what the rows find. */
+START_TEST(what_is_said_of_writing_is_true)
+{
+    static const char *const cases[][3] = {
+        { "createdon", "false", "false" },    { "overriddencreatedon", "true", "false" },
+        { "statecode", "false", "true" },     { "statuscode", "true", "true" },
+        { "createdby", "false", "false" },    { "createdonbehalfby", "false", "false" },
+        { "exchangerate", "false", "false" }, { "accountid", "true", "false" },
+        { "ownerid", "true", "true" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char address[200];
+        snprintf(address, sizeof(address), ACCOUNT "/Attributes(LogicalName='%s')", cases[i][0]);
+        const struct weir_json_node *root = get_ok(address);
+        ck_assert_msg(is(weir_json_find(root, "IsValidForCreate"), cases[i][1]), "%s", cases[i][0]);
+        ck_assert_msg(is(weir_json_find(root, "IsValidForUpdate"), cases[i][2]), "%s", cases[i][0]);
+    }
+}
+END_TEST
+
+/* They are listed, but rows do not have them. */
+START_TEST(the_name_beside_a_lookup_is_a_shadow_of_it)
+{
+    const struct weir_json_node *root = get_ok(ACCOUNT "/Attributes(LogicalName="
+                                                       "'parentaccountidname')");
+    ck_assert(is(weir_json_find(root, "AttributeOf"), "parentaccountid"));
+    ck_assert(is(weir_json_find(root, "IsValidForCreate"), "false"));
+    ck_assert(is(weir_json_find(root, "IsValidForRead"), "true"));
+    get("accounts?$select=parentaccountidname");
+    ck_assert_int_eq(answer.status, 400);
+    get("accounts?$filter=parentaccountidname eq 'x'");
+    ck_assert_int_eq(answer.status, 400);
+}
+END_TEST
+
+START_TEST(a_custom_lookup_has_a_navigation_with_capitals)
+{
+    const struct weir_json_node *relations = weir_json_find(
+        get_ok("EntityDefinitions(LogicalName='contact')/ManyToOneRelationships"), "value");
+    const struct weir_json_node *boss =
+        element(relations, "ReferencingAttribute", "weir_reportsto");
+    ck_assert(is(weir_json_find(boss, "ReferencedEntity"), "contact"));
+    ck_assert(
+        is(weir_json_find(boss, "ReferencingEntityNavigationPropertyName"), "weir_ReportsTo"));
+}
+END_TEST
+
 START_TEST(attributes_are_filtered)
 {
     const struct weir_json_node *value = weir_json_find(
@@ -393,6 +510,12 @@ int main(void)
         T(a_cast_gives_the_properties_of_a_type),
         T(option_sets_are_expanded_with_labels),
         T(one_column_and_its_option_set_are_read_alone),
+        T(ranges_are_told_with_all_their_digits),
+        T(files_and_images_say_what_they_are),
+        T(a_status_names_its_state_and_a_key_its_index),
+        T(what_is_said_of_writing_is_true),
+        T(the_name_beside_a_lookup_is_a_shadow_of_it),
+        T(a_custom_lookup_has_a_navigation_with_capitals),
         T(attributes_are_filtered),
         T(what_is_not_there_is_404_and_what_cannot_be_read_is_400),
         { "random_expands_never_break_it", &random_expands_never_break_it, 3 },

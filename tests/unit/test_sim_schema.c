@@ -21,6 +21,7 @@ START_TEST(the_built_in_tables_are_complete)
     } cases[] = {
         { "account", "accounts", "accountid", false, true, true },
         { "contact", "contacts", "contactid", false, true, true },
+        { "opportunity", "opportunities", "opportunityid", false, true, true },
         { "sensorreading", "sensorreadings", "sensorreadingid", true, true, true },
         { "annotation", "annotations", "annotationid", false, false, true },
         { "systemuser", "systemusers", "systemuserid", false, false, false },
@@ -106,8 +107,8 @@ START_TEST(tables_of_a_scenario_work_like_the_others)
         { "POST weir_items", NULL, "{\"weir_code\":\"c\",\"weir_name\":\"123456\"}", 400,
           "0x80044331" },
         { "POST weir_items", NULL, "{\"weir_code\":\"c\",\"weir_count\":10}", 400, "0x80044330" },
-        { "POST weir_items", NULL, "{\"weir_code\":\"c\",\"weir_price\":922337204}", 400,
-          "0x80044330" },
+        { "POST weir_items", NULL, "{\"weir_code\":\"c\",\"weir_price\":100000000000.0000000001}",
+          400, "0x80044330" },
         { "POST weir_items", NULL, "{\"weir_code\":\"c\",\"weir_kind\":3}", 400,
           "Accepted Values: 1,2" },
         { "POST weir_items", NULL,

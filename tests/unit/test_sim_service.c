@@ -325,6 +325,19 @@ END_TEST
 
 /* Reset. */
 
+START_TEST(optional_parameters_are_counted_until_a_reset)
+{
+    begin(boundless());
+    ck_assert_int_eq(status_of(0, "POST", API "accounts?tag=job", "{}"), 204);
+    ck_assert_int_eq(status_of(0, "POST", API "accounts", "{}"), 204);
+    ck_assert(number("/sim/stats", "\"tag\":") == 1);
+    ck_assert(body_has(",\"headers\":{\"bypass_sync\":0,"));
+    ck_assert_int_eq(status_of(NO_TOKEN, "POST", "/sim/reset", ""), 204);
+    ck_assert(number("/sim/stats", "\"tag\":") == 0);
+    end();
+}
+END_TEST
+
 START_TEST(a_reset_is_as_new_and_what_was_inside_changes_nothing)
 {
     begin(small());
@@ -422,6 +435,7 @@ int main(void)
     LOOP(&s, path_cases, every_path_and_method_has_a_clear_answer);
     suite_add(&s, wrong_faults_are_400_with_the_reason);
     suite_add(&s, nothing_below_sim_is_faulted_throttled_or_counted);
+    suite_add(&s, optional_parameters_are_counted_until_a_reset);
     suite_add(&s, a_reset_is_as_new_and_what_was_inside_changes_nothing);
     suite_add(&s, faults_of_the_scenario_are_there_from_the_start_and_after_a_reset);
     suite_add(&s, wrong_faults_of_the_scenario_are_named_with_the_file);

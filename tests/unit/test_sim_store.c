@@ -31,7 +31,8 @@ static struct sim_column columns[COLUMNS] = {
     [COUNT] = { .name = "count", .type = SIM_TYPE_INTEGER },
 };
 
-/* Key 0 is (number), key 1 is (code, count), key 2 is not active and never counts. */
+/* Key 0 is (number), key 1 is (code, count), key 2 is not active and never counts. Rows of the same
+ * code are alike. */
 static struct sim_table table = {
     .name = "thing",
     .columns = columns,
@@ -42,6 +43,7 @@ static struct sim_table table = {
               { .name = "b", .columns = { CODE, COUNT }, .column_count = 2 },
               { .name = "c", .columns = { NAME }, .column_count = 1, .status = SIM_KEY_PENDING } },
     .key_count = 3,
+    .rule = { .name = "alike", .columns = { CODE }, .column_count = 1 },
 };
 
 /* A row of the plain list. */
@@ -141,6 +143,24 @@ static void check_find(const struct world *world, struct weir_rng *rng)
     must(sim_store_find_key(&world->store, 2, parts) == SIM_NO_PLACE);
 }
 
+/* Some other row of the same code, if the list has one. */
+static void check_alike(const struct world *world, struct weir_rng *rng)
+{
+    char text[32];
+    int code = (int)weir_rng_below(rng, NUMBERS);
+    uint32_t except = (uint32_t)weir_rng_below(rng, world->row_count + 1);
+    struct sim_value values[COLUMNS] = { 0 };
+    must(sim_store_alike(&world->store, values, except) == SIM_NO_PLACE);
+    values[CODE] = text_value(text_of(text, sizeof(text), code, code & 1));
+    uint32_t found = sim_store_alike(&world->store, values, except);
+    bool expected = false;
+    for (uint32_t i = 0; i < world->row_count; i++)
+        expected |= i != except && world->rows[i].live && world->rows[i].code == code;
+    must((found != SIM_NO_PLACE) == expected);
+    must(!expected ||
+         (found != except && world->rows[found].live && world->rows[found].code == code));
+}
+
 /* Every place holds what the list holds. */
 static void check_all(const struct world *world)
 {
@@ -231,6 +251,7 @@ START_TEST(store_equals_a_plain_list_on_random_traffic)
     for (uint64_t step = 1; step < STEPS; step++) {
         write_once(world, &rng, step);
         check_find(world, &rng);
+        check_alike(world, &rng);
         if (step % 100 == 0)
             check_all(world);
     }
@@ -272,8 +293,10 @@ START_TEST(a_rollback_leaves_everything_as_it_was)
     for (int step = 0; step < 150; step++) {
         transact(world, &rng, &version, 0);
         check_all(world);
-        for (int i = 0; i < 20; i++)
+        for (int i = 0; i < 20; i++) {
             check_find(world, &rng);
+            check_alike(world, &rng);
+        }
         must(world->txn.depth == 0 && world->txn.count == 0);
         must(world->ledger.writes == world->writes);
     }
@@ -288,6 +311,7 @@ START_TEST(a_row_gives_back_what_was_put_in)
     memset(big, 'x', sizeof(big));
     values[ID] = (struct sim_value){ .kind = SIM_ID, .target = 3, .id = guid_of(1) };
     values[NAME] = text_value(weir_str(big, sizeof(big)));
+    values[NUMBER] = (struct sim_value){ .kind = SIM_DECIMAL, .decimal = -SIM_WIDE_MAX };
     values[CODE] = text_value(weir_str("", 0));
     values[COUNT] = (struct sim_value){ .kind = SIM_REAL, .real = -1.5 };
     struct sim_row *row = sim_row_new(&table, 9, values);

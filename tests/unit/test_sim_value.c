@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* GUIDs, dates, decimals, and how the database compares values. */
+#include <math.h>
+
 #include "base/mem.h"
 #include "sim/service/guid.h"
 #include "sim/service/literal.h"
@@ -145,8 +147,13 @@ START_TEST(decimals_are_exact_and_rounded_half_away_from_zero)
         { "0.005", 2, true, "0.01" },
         { "1e3", 2, true, "1000.00" },
         { "1.5E-1", 4, true, "0.1500" },
-        { "922337203685477.5807", 4, true, "922337203685477.5807" },
-        { "922337203685477.5808", 4, false, NULL },
+        { "922337203685477.5808", 4, true, "922337203685477.5808" },
+        { "-9999999999999999999999999999.9999999999", 10, true,
+          "-9999999999999999999999999999.9999999999" }, /* 38 digits */
+        { "1.50000000000000000000000000000000000000000000000000", 2, true, "1.50" },
+        { "170141183460469231731687303715884105727", 0, true,
+          "170141183460469231731687303715884105727" },
+        { "170141183460469231731687303715884105728", 0, false, NULL },
         { "1e999999999999999999999", 2, false, NULL },
         { "0e999999999999999999999", 2, true, "0.00" },
         { "1e-999999999999999999999", 2, true, "0.00" },
@@ -154,8 +161,8 @@ START_TEST(decimals_are_exact_and_rounded_half_away_from_zero)
         { "0.00000000000000000000000000000000000000000000000000000000001", 4, true, "0.0000" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        int64_t scaled;
-        ck_assert_msg(sim_decimal_parse(s(cases[i].number), cases[i].precision, &scaled) ==
+        sim_wide scaled;
+        ck_assert_msg(sim_decimal_parse(s(cases[i].number), cases[i].precision, &scaled, NULL) ==
                           cases[i].good,
                       "%s", cases[i].number);
         if (!cases[i].good)
@@ -166,6 +173,95 @@ START_TEST(decimals_are_exact_and_rounded_half_away_from_zero)
         ck_assert_str_eq(weir_buf_text(&text), cases[i].printed);
         weir_buf_release(&text);
     }
+}
+END_TEST
+
+/* Random digits, a point at a random place: nothing changes on the way in and out. */
+START_TEST(a_decimal_of_38_digits_comes_back_as_it_was_written)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, 38, 1);
+    for (int i = 0; i < 20000; i++) {
+        char number[64];
+        size_t len = 0;
+        unsigned precision = (unsigned)weir_rng_below(&rng, 11);
+        unsigned whole = 1 + (unsigned)weir_rng_below(&rng, 38 - precision);
+        if (weir_rng_below(&rng, 2))
+            number[len++] = '-';
+        number[len++] = (char)('1' + (int)weir_rng_below(&rng, 9));
+        for (unsigned k = 1; k < whole + precision; k++) {
+            if (k == whole)
+                number[len++] = '.';
+            number[len++] = (char)('0' + (int)weir_rng_below(&rng, 10));
+        }
+        sim_wide scaled;
+        bool exact;
+        struct weir_buf text;
+        weir_buf_init(&text, 100);
+        must(sim_decimal_parse(weir_str(number, len), precision, &scaled, &exact) && exact);
+        sim_decimal_print(scaled, precision, &text);
+        must(weir_str_equal(weir_str(text.ptr, text.len), weir_str(number, len)));
+        weir_buf_release(&text);
+    }
+}
+END_TEST
+
+START_TEST(what_a_precision_cannot_hold_is_known)
+{
+    static const struct {
+        const char *number;
+        unsigned precision;
+        bool exact;
+    } cases[] = {
+        { "1.50", 1, true },
+        { "1.55", 1, false },
+        { "15e-1", 1, true },
+        { "15e-2", 1, false },
+        { "0.00", 0, true },
+        { "1e-30", 10, false },
+        { "0.1000000000000000000000000000000000000000000001", 10, false },
+        { "0.1000000000000000000000000000000000000000000000", 10, true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sim_wide scaled;
+        bool exact = !cases[i].exact;
+        ck_assert(sim_decimal_parse(s(cases[i].number), cases[i].precision, &scaled, &exact));
+        ck_assert_msg(exact == cases[i].exact, "%s", cases[i].number);
+    }
+}
+END_TEST
+
+START_TEST(a_real_is_printed_so_that_it_is_itself_again)
+{
+    static const char *const cases[][2] = {
+        { "-0.0", "-0.0" },         { "-0", "-0.0" }, { "0", "0.0" },
+        { "0.1", "0.1" },           { "5", "5.0" },   { "1e300", "1e+300" },
+        { "52.51704", "52.51704" },
+    };
+    struct weir_rng rng;
+    struct weir_buf text;
+    weir_buf_init(&text, 100);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double real;
+        weir_buf_reset(&text);
+        ck_assert(sim_real_parse(s(cases[i][0]), &real));
+        sim_real_print(real, &text);
+        ck_assert_str_eq(weir_buf_text(&text), cases[i][1]);
+    }
+    weir_rng_init(&rng, 17, 1);
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = weir_rng_u64(&rng);
+        double real;
+        double again;
+        memcpy(&real, &bits, sizeof(real));
+        if (!isfinite(real))
+            continue;
+        weir_buf_reset(&text);
+        sim_real_print(real, &text);
+        must(sim_real_parse(weir_str(text.ptr, text.len), &again));
+        must(memcmp(&real, &again, sizeof(real)) == 0);
+    }
+    weir_buf_release(&text);
 }
 END_TEST
 
@@ -259,6 +355,9 @@ int main(void)
     suite_add(&suite, dates_are_read_by_their_behavior);
     suite_add(&suite, every_day_of_five_centuries_is_itself);
     suite_add(&suite, decimals_are_exact_and_rounded_half_away_from_zero);
+    suite_add(&suite, a_decimal_of_38_digits_comes_back_as_it_was_written);
+    suite_add(&suite, what_a_precision_cannot_hold_is_known);
+    suite_add(&suite, a_real_is_printed_so_that_it_is_itself_again);
     suite_add(&suite, texts_compare_without_case_and_trailing_blanks);
     suite_add(&suite, lengths_are_counted_in_utf16_units);
     suite_add(&suite, literals_have_the_type_of_their_column);

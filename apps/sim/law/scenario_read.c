@@ -147,6 +147,7 @@ static const struct field scenario_fields[] = {
     { "failures", FIELD_REAL, AT(sim_scenario, failures), 0, 1, NULL, NULL },
     { "tables", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
     { "users", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
+    { "rows", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
     { "faults", FIELD_IGNORED, 0, 0, 0, NULL, NULL },
     { 0 },
 };

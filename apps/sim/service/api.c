@@ -45,6 +45,7 @@ static void begin(struct sim_api *api)
     sim_txn_init(&api->txn, api->stores, api->ledgers);
     weir_rng_init(&api->rng, api->seed, ID_STREAM);
     api->row_version = 0;
+    memset(api->extra_counts, 0, sizeof(api->extra_counts));
     sim_api_add_reference_rows(api);
 }
 
@@ -77,7 +78,13 @@ enum weir_status sim_api_new(const struct sim_api_options *options, struct sim_a
     api->organization = sim_guid_of("organization", 0);
     api->business_unit = sim_guid_of("businessunit", 0);
     api->record = weir_calloc(1, sizeof(*api->record));
+    api->record->strict = api->switches.careless == SIM_CARELESS_REFUSE;
     begin(api);
+    status = sim_api_read_seeds(api, options->scenario, file, err);
+    if (status == WEIR_OK)
+        status = sim_api_add_seeds(api, file, err);
+    if (status != WEIR_OK)
+        goto fail;
     *ret = api;
     return WEIR_OK;
 fail:
@@ -95,6 +102,7 @@ void sim_api_free(struct sim_api *api)
         sim_record_release(api->record);
     free(api->record);
     sim_api_release_users(api);
+    sim_api_release_seeds(api);
     free(api->base_url);
     free(api->bad_column);
     free(api->bad_value);
@@ -105,6 +113,7 @@ void sim_api_reset(struct sim_api *api)
 {
     end(api);
     begin(api);
+    sim_api_add_seeds(api, "scenario", NULL); /* they have been there before: it cannot fail */
 }
 
 void sim_api_set_bad_row(struct sim_api *api, const char *column, const char *value)
@@ -122,26 +131,37 @@ const char *sim_api_user_id(const struct sim_api *api, uint32_t user)
 
 /* Rights. */
 
-bool sim_api_may(const struct sim_api *api, uint32_t user, const struct sim_table *table,
-                 enum sim_right right, const char *verb, struct sim_answer *answer)
+static bool has_right(const struct sim_api *api, uint32_t user, const struct sim_table *table,
+                      enum sim_right right)
 {
-    if (api->users[user].rights[table->place] >= right)
+    return user == SIM_NO_USER || api->users[user].rights[table->place] >= right;
+}
+
+bool sim_api_may(const struct sim_api *api, const struct sim_call *call,
+                 const struct sim_table *table, enum sim_right right, const char *verb,
+                 struct sim_answer *answer)
+{
+    bool itself = has_right(api, call->user, table, right);
+    if (itself && has_right(api, call->acting, table, right))
         return true;
+    const char *lacking = api->users[itself ? call->acting : call->user].id_text;
     sim_answer_error(answer, 403, "0x80040220",
                      "Principal user (Id=%s, type=8, roleCount=1, privilegeCount=1, accessMode=4) "
                      "is missing prv%s%s privilege on OTC=%d for entity '%s'. context.Caller=%s",
-                     api->users[user].id_text, verb, table->schema ? table->schema : table->name,
-                     table->type_code, table->name, api->users[user].id_text);
+                     lacking, verb, table->schema ? table->schema : table->name, table->type_code,
+                     table->name, lacking);
     return false;
 }
 
-bool sim_api_sees(const struct sim_api *api, uint32_t user, const struct sim_table *table,
-                  const struct sim_row *row)
+bool sim_api_sees(const struct sim_api *api, const struct sim_call *call,
+                  const struct sim_table *table, const struct sim_row *row)
 {
-    if (!api->users[user].reads_own || table->owner == SIM_NO_COLUMN)
+    bool own = api->users[call->user].reads_own ||
+               (call->acting != SIM_NO_USER && api->users[call->acting].reads_own);
+    if (!own || table->owner == SIM_NO_COLUMN)
         return true;
     struct sim_value owner = sim_row_get(row, table->owner);
-    return owner.kind == SIM_ID && sim_guid_equal(owner.id, api->users[user].id);
+    return owner.kind == SIM_ID && sim_guid_equal(owner.id, call->caller);
 }
 
 static int shown(struct weir_str text)
@@ -165,6 +185,7 @@ static void who_am_i(const struct sim_api *api, const struct sim_call *call,
                      const struct sim_url *url, struct sim_answer *answer)
 {
     char unit[SIM_GUID_TEXT];
+    char user[SIM_GUID_TEXT];
     char organization[SIM_GUID_TEXT];
     if (!weir_str_equal(call->method, weir_str_from("GET"))) {
         sim_answer_error(answer, 404, "",
@@ -181,7 +202,7 @@ static void who_am_i(const struct sim_api *api, const struct sim_call *call,
                     "WhoAmIResponse\",\"BusinessUnitId\":\"%s\",\"UserId\":\"%s\","
                     "\"OrganizationId\":\"%s\"}",
                     api->base_url, (int)url->version.len, url->version.ptr,
-                    sim_guid_print(api->business_unit, unit), api->users[call->user].id_text,
+                    sim_guid_print(api->business_unit, unit), sim_guid_print(call->caller, user),
                     sim_guid_print(api->organization, organization));
 }
 
@@ -208,8 +229,8 @@ static void unknown(const struct sim_url *url, struct sim_answer *answer)
                      shown(segment), segment.len ? segment.ptr : "");
 }
 
-static void run(struct sim_api *api, const struct sim_call *call, const struct sim_url *url,
-                struct sim_answer *answer)
+static void run_for(struct sim_api *api, const struct sim_call *call, const struct sim_url *url,
+                    struct sim_answer *answer)
 {
     bool get = weir_str_equal(call->method, weir_str_from("GET"));
     switch (url->kind) {
@@ -254,6 +275,14 @@ static void run(struct sim_api *api, const struct sim_call *call, const struct s
     default:
         unknown(url, answer);
     }
+}
+
+static void run(struct sim_api *api, const struct sim_call *call, const struct sim_url *url,
+                struct sim_answer *answer)
+{
+    struct sim_call complete = *call;
+    if (sim_optional_read(api, url, &complete, answer))
+        run_for(api, &complete, url, answer);
 }
 
 /* Memory that one large body has needed is not kept for all that come after it. */

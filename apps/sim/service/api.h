@@ -11,6 +11,7 @@
 #define SIM_SERVICE_API_H
 
 #include "base/json.h"
+#include "sim/service/guid.h"
 #include "sim/service/http.h"
 #include "weir/error.h"
 
@@ -22,10 +23,20 @@ enum sim_duplicate_first {
     SIM_DUPLICATE_ALTERNATE_FIRST,
 };
 
+/*
+ * A value for a column that can never be written, or with more digits than the column has: the
+ * service, as far as anybody knows, ignores the one and rounds the other without a word.
+ */
+enum sim_careless {
+    SIM_CARELESS_REFUSE, /* so that a client that does it is noticed */
+    SIM_CARELESS_ACCEPT, /* as the service */
+};
+
 struct sim_switches {
     enum sim_duplicate_first duplicate_first;
     int duplicate_status;       /* 412 or 500: how a duplicate is answered */
     bool throttle_inside_batch; /* the limits are checked again for every part of a $batch */
+    enum sim_careless careless;
 };
 
 struct sim_call {
@@ -36,6 +47,11 @@ struct sim_call {
     struct weir_str body;
     uint32_t user;   /* who calls */
     int64_t wall_us; /* microseconds since 1970, for createdon and the like */
+
+    /* What the API finds in headers and address; not for who calls it (optional.h). */
+    struct sim_guid caller; /* systemuserid in whose name it is done */
+    uint32_t acting;        /* the same among the users that log in; SIM_NO_USER: none of them */
+    uint32_t extras;        /* bits */
 };
 
 /* What a call will cost. `operation`: "CreateMultiple", "$batch", or the HTTP method. */
@@ -81,6 +97,9 @@ bool sim_api_ledger_json(struct sim_api *api, struct weir_str table, struct weir
 
 /* "events" of GET /sim/stats: {"create":…,"update":…,"upsert":…,"delete":…}. */
 void sim_api_events_json(const struct sim_api *api, struct weir_buf *json);
+
+/* "headers" of GET /sim/stats: how many requests, parts of a $batch each for itself, had which. */
+void sim_api_headers_json(const struct sim_api *api, struct weir_buf *json);
 
 /* The systemuserid and the name of a user, for WhoAmI and tokens. */
 const char *sim_api_user_id(const struct sim_api *api, uint32_t user);

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "sim/service/api.h"
 #include "sim/service/ledger.h"
+#include "sim/service/optional.h"
 #include "sim/service/schema.h"
 #include "sim/service/store.h"
 #include "sim/service/txn.h"
@@ -24,12 +25,16 @@ enum sim_right {
 #define SIM_ROLES_MAX     16 /* of one user */
 #define SIM_ROLE_NAME_MAX 100
 
+#define SIM_SEEDS_MAX      100000 /* rows of a scenario */
+#define SIM_SEED_BYTES_MAX 65536  /* of one */
+
 struct sim_user {
     struct sim_guid id; /* systemuserid */
     char id_text[SIM_GUID_TEXT];
     char name[32]; /* app1 */
     enum sim_right rights[SIM_TABLES_MAX];
-    bool reads_own; /* sees only rows that it owns */
+    bool reads_own;        /* sees only rows that it owns */
+    bool no_impersonation; /* may not act for somebody else */
     char *roles[SIM_ROLES_MAX];
     uint32_t role_count;
 };
@@ -48,18 +53,25 @@ struct sim_api {
     uint64_t seed;
     struct weir_rng rng;  /* for ids */
     uint64_t row_version; /* of the last write */
-    char *bad_column;     /* sim_api_set_bad_row; NULL: none */
+    uint64_t extra_counts[SIM_EXTRAS];
+    struct sim_seed *seeds; /* rows of the scenario */
+    uint32_t seed_count;
+    char *bad_column; /* sim_api_set_bad_row; NULL: none */
     char *bad_value;
     struct sim_record *record; /* the row that is being worked on */
 };
 
-/* False: the user lacks the right, and the answer is filled (403 0x80040220). */
-bool sim_api_may(const struct sim_api *api, uint32_t user, const struct sim_table *table,
-                 enum sim_right right, const char *verb, struct sim_answer *answer);
+/*
+ * False: who calls, or who is acted for, lacks the right, and the answer is filled (403
+ * 0x80040220).
+ */
+bool sim_api_may(const struct sim_api *api, const struct sim_call *call,
+                 const struct sim_table *table, enum sim_right right, const char *verb,
+                 struct sim_answer *answer);
 
-/* Whether a user with its read depth sees a row. */
-bool sim_api_sees(const struct sim_api *api, uint32_t user, const struct sim_table *table,
-                  const struct sim_row *row);
+/* Whether a call with the read depth of its users sees a row. */
+bool sim_api_sees(const struct sim_api *api, const struct sim_call *call,
+                  const struct sim_table *table, const struct sim_row *row);
 
 /* The table of an entity set; NULL: there is none, and the answer is filled (404 0x8006088a). */
 const struct sim_table *sim_api_set(const struct sim_api *api, struct weir_str set,
@@ -71,11 +83,19 @@ const struct sim_table *sim_api_set(const struct sim_api *api, struct weir_str s
  */
 void sim_api_dispatch(struct sim_api *api, const struct sim_call *call, struct sim_answer *answer);
 
-/* In users.c: the rows that are there from the start, and the rights and roles of the scenario. */
+/* In users.c: the rights and roles of the scenario. */
 enum weir_status sim_api_read_users(struct sim_api *api, const struct weir_json *scenario,
                                     const char *file, struct weir_error *err);
-void sim_api_add_reference_rows(struct sim_api *api);
 void sim_api_release_users(struct sim_api *api);
+
+/* In reference.c: the rows that are there from the start. */
+void sim_api_add_reference_rows(struct sim_api *api);
+
+/* In seeds.c: the rows of the scenario. They are read once, and added after each reset. */
+enum weir_status sim_api_read_seeds(struct sim_api *api, const struct weir_json *scenario,
+                                    const char *file, struct weir_error *err);
+enum weir_status sim_api_add_seeds(struct sim_api *api, const char *file, struct weir_error *err);
+void sim_api_release_seeds(struct sim_api *api);
 
 /* GET systemusers(id)/systemuserroles_association: whether an address is one, and its answer. */
 bool sim_api_is_roles(const struct sim_url *url);

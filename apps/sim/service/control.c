@@ -159,6 +159,8 @@ void sim_world_stats_json(struct sim_world *world, struct weir_buf *json)
     sim_faults_counts_json(&world->faults, json);
     weir_buf_add_text(json, ",\"events\":");
     sim_api_events_json(world->api, json);
+    weir_buf_add_text(json, ",\"headers\":");
+    sim_api_headers_json(world->api, json);
     weir_buf_add_char(json, '}');
 }
 

@@ -27,6 +27,10 @@ static void put_value(const struct sim_value *value, struct weir_buf *out)
     case SIM_NUMBER:
         weir_buf_printf(out, "i%" PRId64, value->number);
         break;
+    case SIM_DECIMAL:
+        weir_buf_printf(out, "d%" PRId64 ":%" PRId64, (int64_t)(value->decimal >> 64),
+                        (int64_t)(uint64_t)value->decimal);
+        break;
     case SIM_REAL:
         memcpy(&bits, &value->real, sizeof(bits));
         weir_buf_printf(out, "r%" PRId64, (int64_t)bits);
@@ -90,6 +94,21 @@ static bool read_hex(struct weir_str hex, char *text, struct sim_value *ret)
     return hex.len % 2 == 0;
 }
 
+/* The two halves of a decimal, as "high:low". */
+static bool read_decimal(struct weir_str text, struct sim_value *ret)
+{
+    const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
+    size_t len = colon ? (size_t)(colon - text.ptr) : 0;
+    int64_t high;
+    int64_t low;
+    if (!colon || !weir_str_to_int64(weir_str(text.ptr, len), &high) ||
+        !weir_str_to_int64(weir_str(colon + 1, text.len - len - 1), &low))
+        return false;
+    unsigned __int128 bits = (unsigned __int128)(uint64_t)high << 64 | (uint64_t)low;
+    *ret = (struct sim_value){ .kind = SIM_DECIMAL, .decimal = (sim_wide)bits };
+    return true;
+}
+
 static bool read_value(struct weir_str field, char *text, struct sim_value *ret)
 {
     if (!field.len)
@@ -105,6 +124,8 @@ static bool read_value(struct weir_str field, char *text, struct sim_value *ret)
     case 'i':
         ret->kind = SIM_NUMBER;
         return weir_str_to_int64(rest, &ret->number);
+    case 'd':
+        return read_decimal(rest, ret);
     case 'r':
         ret->kind = SIM_REAL;
         if (!weir_str_to_int64(rest, &bits))

@@ -3,6 +3,7 @@
 #include "sim/service/literal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -163,16 +164,17 @@ typedef unsigned __int128 wide;
 /* A number taken apart: digits × 10^exponent. Digits beyond what `wide` holds are dropped. */
 struct parts {
     bool negative;
+    bool exact; /* nothing but zeros was dropped */
     wide digits;
     int64_t exponent;
 };
 
-#define WIDE_FULL    ((wide)1 << 120)
+#define WIDE_LAST    ((~(wide)0 - 9) / 10) /* with one digit more it still fits */
 #define EXPONENT_MAX INT64_C(100000)
 
 static struct parts take_apart(struct weir_str number)
 {
-    struct parts parts = { .negative = *number.ptr == '-' };
+    struct parts parts = { .negative = *number.ptr == '-', .exact = true };
     bool fraction = false;
     size_t at = parts.negative;
     for (; at < number.len && (number.ptr[at] | 0x20) != 'e'; at++) {
@@ -180,9 +182,10 @@ static struct parts take_apart(struct weir_str number)
             fraction = true;
             continue;
         }
-        bool room = parts.digits < WIDE_FULL;
+        bool room = parts.digits <= WIDE_LAST;
         if (room)
             parts.digits = parts.digits * 10 + (wide)(number.ptr[at] - '0');
+        parts.exact &= room || number.ptr[at] == '0';
         parts.exponent += !room - fraction;
     }
     if (at < number.len) {
@@ -195,32 +198,47 @@ static struct parts take_apart(struct weir_str number)
     return parts;
 }
 
-bool sim_decimal_parse(struct weir_str number, unsigned precision, int64_t *ret)
+/* One digit goes. */
+static void drop_digit(struct parts *parts, bool rounded)
+{
+    parts->exact &= parts->digits % 10 == 0;
+    parts->digits = (parts->digits + (rounded ? 5 : 0)) / 10;
+}
+
+bool sim_decimal_parse(struct weir_str number, unsigned precision, sim_wide *ret, bool *ret_exact)
 {
     struct parts parts = take_apart(number);
     int64_t shift = parts.exponent + (int64_t)precision;
-    for (; shift > 0 && parts.digits && parts.digits <= INT64_MAX; shift--)
+    for (; shift > 0 && parts.digits; shift--) {
+        if (parts.digits > WIDE_LAST)
+            return false;
         parts.digits *= 10;
-    for (; shift < -1 && parts.digits; shift++)
-        parts.digits /= 10;
-    if (shift == -1)
-        parts.digits = (parts.digits + 5) / 10;
-    if (parts.digits > INT64_MAX)
+    }
+    for (; shift < 0 && parts.digits; shift++)
+        drop_digit(&parts, shift == -1);
+    if (parts.digits > (wide)SIM_WIDE_MAX)
         return false;
-    int64_t value = (int64_t)parts.digits;
+    sim_wide value = (sim_wide)parts.digits;
     *ret = parts.negative ? -value : value;
+    if (ret_exact)
+        *ret_exact = parts.exact;
     return true;
 }
 
-void sim_decimal_print(int64_t scaled, unsigned precision, struct weir_buf *text)
+void sim_decimal_print(sim_wide scaled, unsigned precision, struct weir_buf *text)
 {
-    uint64_t size = scaled < 0 ? 0 - (uint64_t)scaled : (uint64_t)scaled;
-    uint64_t unit = 1;
-    for (unsigned i = 0; i < precision; i++)
-        unit *= 10;
-    weir_buf_printf(text, "%s%llu", scaled < 0 ? "-" : "", (unsigned long long)(size / unit));
-    if (precision)
-        weir_buf_printf(text, ".%0*llu", (int)precision, (unsigned long long)(size % unit));
+    char digits[64];
+    size_t at = sizeof(digits);
+    wide size = scaled < 0 ? 0 - (wide)scaled : (wide)scaled;
+    for (unsigned count = 0; size || count <= precision; count++) {
+        if (precision && count == precision)
+            digits[--at] = '.';
+        digits[--at] = (char)('0' + (int)(size % 10));
+        size /= 10;
+    }
+    if (scaled < 0)
+        digits[--at] = '-';
+    weir_buf_add(text, digits + at, sizeof(digits) - at);
 }
 
 bool sim_real_parse(struct weir_str number, double *ret)
@@ -236,6 +254,18 @@ bool sim_real_parse(struct weir_str number, double *ret)
         return false;
     *ret = value;
     return true;
+}
+
+void sim_real_print(double real, struct weir_buf *text)
+{
+    char digits[REAL_BYTES_MAX];
+    int precision = 1;
+    do
+        snprintf(digits, sizeof(digits), "%.*g", precision, real);
+    while (strtod(digits, NULL) != real && precision++ < 17);
+    weir_buf_add_text(text, digits);
+    if (!strpbrk(digits, ".e"))
+        weir_buf_add_text(text, ".0");
 }
 
 /* Literals. */
@@ -279,7 +309,8 @@ bool sim_literal_parse(const struct sim_column *column, struct weir_str text, st
         break;
     case SIM_TYPE_DECIMAL:
     case SIM_TYPE_MONEY:
-        good = is_number(text) && sim_decimal_parse(text, column->precision, &value.number);
+        value.kind = SIM_DECIMAL;
+        good = is_number(text) && sim_decimal_parse(text, column->precision, &value.decimal, NULL);
         break;
     case SIM_TYPE_DOUBLE:
         value.kind = SIM_REAL;
@@ -298,6 +329,8 @@ bool sim_literal_parse(const struct sim_column *column, struct weir_str text, st
         value.kind = SIM_ID;
         good = sim_guid_parse(text, &value.id);
         break;
+    case SIM_TYPE_FILE:
+    case SIM_TYPE_IMAGE:
     case SIM_TYPES:
         break;
     }

@@ -21,14 +21,18 @@ void sim_date_print(int64_t us, enum sim_date_behavior behavior, struct weir_buf
 
 /*
  * A JSON number times 10^precision, rounded half away from zero. False: it does not fit (the
- * grammar has been checked).
+ * grammar has been checked). *ret_exact (NULL: not wanted): nothing had to be rounded.
  */
-bool sim_decimal_parse(struct weir_str number, unsigned precision, int64_t *ret);
+bool sim_decimal_parse(struct weir_str number, unsigned precision, sim_wide *ret, bool *ret_exact);
 
-void sim_decimal_print(int64_t scaled, unsigned precision, struct weir_buf *text);
+/* With all `precision` digits behind the point. */
+void sim_decimal_print(sim_wide scaled, unsigned precision, struct weir_buf *text);
 
 /* A JSON number as floating point. False: too long, or not finite. */
 bool sim_real_parse(struct weir_str number, double *ret);
+
+/* The shortest text that is the same number again; -0.0 keeps its sign. */
+void sim_real_print(double real, struct weir_buf *text);
 
 /*
  * A value from the text of a key or a filter (without quotes) in the type of a column. False: it is

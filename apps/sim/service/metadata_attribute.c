@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "sim/service/filter.h"
+#include "sim/service/literal.h"
 #include "sim/service/metadata_write.h"
 
 #define TYPE(type)   (1u << SIM_TYPE_##type)
@@ -39,6 +40,8 @@ static const struct {
     [SIM_TYPE_LOOKUP] = { "LookupAttributeMetadata", "Lookup", "LookupType" },
     [SIM_TYPE_CUSTOMER] = { "LookupAttributeMetadata", "Customer", "CustomerType" },
     [SIM_TYPE_OWNER] = { "LookupAttributeMetadata", "Owner", "OwnerType" },
+    [SIM_TYPE_FILE] = { "FileAttributeMetadata", "Virtual", "FileType" },
+    [SIM_TYPE_IMAGE] = { "ImageAttributeMetadata", "Virtual", "ImageType" },
 };
 
 static const struct sim_column *column_of(const struct sim_meta *meta)
@@ -106,7 +109,7 @@ static void put_for_update(const struct sim_meta *meta, struct weir_buf *json)
 
 static void put_for_read(const struct sim_meta *meta, struct weir_buf *json)
 {
-    put_bool(!column_of(meta)->no_read, json);
+    put_bool(!column_of(meta)->no_read || column_of(meta)->attribute_of, json);
 }
 
 static void put_is_id(const struct sim_meta *meta, struct weir_buf *json)
@@ -148,12 +151,12 @@ static void put_max_length(const struct sim_meta *meta, struct weir_buf *json)
 
 static void put_min(const struct sim_meta *meta, struct weir_buf *json)
 {
-    weir_buf_printf(json, "%" PRId64, column_of(meta)->min);
+    sim_decimal_print(column_of(meta)->min, 0, json);
 }
 
 static void put_max(const struct sim_meta *meta, struct weir_buf *json)
 {
-    weir_buf_printf(json, "%" PRId64, column_of(meta)->max);
+    sim_decimal_print(column_of(meta)->max, 0, json);
 }
 
 static void put_precision(const struct sim_meta *meta, struct weir_buf *json)
@@ -241,6 +244,8 @@ static const struct sim_meta_property properties[] = {
     { "PrecisionSource", "0", NULL, TYPE(MONEY) },
     { "DateTimeBehavior", NULL, put_behavior, TYPE(DATETIME) },
     { "Targets", NULL, put_targets, LOOKUP_TYPES },
+    { "MaxSizeInKB", "32768", NULL, TYPE(FILE) | TYPE(IMAGE) },
+    { "IsPrimaryImage", "true", NULL, TYPE(IMAGE) },
     { "DefaultFormValue", "null", NULL, ENUM_TYPES },
     { "DefaultValue", "false", NULL, TYPE(BOOLEAN) },
 };
@@ -371,7 +376,8 @@ static struct sim_value get(const void *ctx, const void *row, uint32_t slot)
     case SLOT_FOR_READ:
         break;
     }
-    return (struct sim_value){ .kind = SIM_NUMBER, .number = !column->no_read };
+    return (struct sim_value){ .kind = SIM_NUMBER,
+                               .number = !column->no_read || column->attribute_of };
 }
 
 static bool put_matching(const struct sim_meta *meta, const struct sim_filter *filter,

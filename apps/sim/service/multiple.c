@@ -173,7 +173,7 @@ static bool sees(struct multiple *multiple, uint32_t place)
 {
     const struct sim_table *table = multiple->table;
     const struct sim_row *row = sim_store_at(&multiple->api->stores[table->place], place);
-    if (sim_api_sees(multiple->api, multiple->call->user, table, row))
+    if (sim_api_sees(multiple->api, multiple->call, table, row))
         return true;
     return sim_reject(&multiple->why, 403, "0x80040220",
                       "Principal user (Id=%s, type=8) is missing prv%s%s privilege on entity '%s'.",
@@ -232,7 +232,7 @@ static bool delete_row(struct multiple *multiple)
     if (place == SIM_NO_PLACE)
         return sim_reject_absent(&multiple->why, multiple->table, id);
     return sees(multiple, place) &&
-           sim_record_delete(multiple->api, multiple->table, place, &multiple->why);
+           sim_record_delete(multiple->api, multiple->call, multiple->table, place, &multiple->why);
 }
 
 static bool repeated(struct multiple *multiple)
@@ -514,7 +514,7 @@ void sim_multiple_execute(struct sim_api *api, const struct sim_call *call,
     multiple.table = sim_api_set(api, url->set, answer);
     if (!multiple.table ||
         !sim_prefer_parse(call->headers, call->header_count, &multiple.prefer, answer) ||
-        !sim_api_may(api, call->user, multiple.table, messages[multiple.message].right,
+        !sim_api_may(api, call, multiple.table, messages[multiple.message].right,
                      messages[multiple.message].verb, answer))
         return;
     weir_buf_init(&multiple.ids, SIM_ANSWER_BYTES_MAX);

@@ -117,7 +117,7 @@ static bool open_query(struct query *q, const struct sim_table *table, struct si
     return sim_prefer_parse(call->headers, call->header_count, &q->prefer, answer) &&
            check_options(q, answer) &&
            sim_select_parse(table, option(q, SIM_OPTION_SELECT), &q->select, answer) &&
-           sim_query_rows_open(&q->rows, q->api, call->user, table, q->url, answer) &&
+           sim_query_rows_open(&q->rows, q->api, call, table, q->url, answer) &&
            read_count(q, answer) && read_sizes(q, answer) && read_cookie(q, answer);
 }
 
@@ -228,7 +228,7 @@ static void put_rows(const struct query *q, struct weir_buf *json)
     weir_buf_add_text(json, ",\"value\":[");
     for (uint32_t i = 0; i < q->rows.page_count; i++) {
         weir_buf_add_text(json, i ? ",{" : "{");
-        sim_render_row(&q->api->schema, q->rows.table, sim_query_rows_at(&q->rows, i), &q->select,
+        sim_render_row(q->api, q->rows.table, sim_query_rows_at(&q->rows, i), &q->select,
                        &q->prefer, json);
         weir_buf_add_char(json, '}');
     }
@@ -288,7 +288,7 @@ void sim_query_execute(struct sim_api *api, const struct sim_call *call, const s
         return;
     }
     const struct sim_table *table = sim_api_set(api, url->set, answer);
-    if (!table || !sim_api_may(api, call->user, table, SIM_RIGHT_READ, "Read", answer))
+    if (!table || !sim_api_may(api, call, table, SIM_RIGHT_READ, "Read", answer))
         return;
     struct query q = { .call = call, .url = url, .api = api };
     if (!open_query(&q, table, answer)) {

@@ -244,7 +244,7 @@ static bool is_wanted(const struct sim_query_rows *rows, uint32_t index)
 {
     const struct sim_row *row = sim_store_at(rows->store, candidate(rows, index));
     return row && !is_repeated(rows, index) && in_partition(rows, row) &&
-           sim_api_sees(rows->api, rows->user, rows->table, row) &&
+           sim_api_sees(rows->api, rows->call, rows->table, row) &&
            sim_filter_match(rows->filter, row);
 }
 
@@ -327,12 +327,12 @@ bool sim_query_rows_cookie(const struct sim_query_rows *rows)
 
 /* ---- life ---- */
 
-bool sim_query_rows_open(struct sim_query_rows *rows, const struct sim_api *api, uint32_t user,
-                         const struct sim_table *table, const struct sim_url *url,
-                         struct sim_answer *answer)
+bool sim_query_rows_open(struct sim_query_rows *rows, const struct sim_api *api,
+                         const struct sim_call *call, const struct sim_table *table,
+                         const struct sim_url *url, struct sim_answer *answer)
 {
     *rows = (struct sim_query_rows){ .api = api,
-                                     .user = user,
+                                     .call = call,
                                      .table = table,
                                      .store = &api->stores[table->place],
                                      .partition = url->options[SIM_OPTION_PARTITION_ID] };

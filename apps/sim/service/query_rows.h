@@ -23,7 +23,7 @@ struct sim_query_row {
 
 struct sim_query_rows {
     const struct sim_api *api;
-    uint32_t user;
+    const struct sim_call *call;
     const struct sim_table *table;
     const struct sim_store *store;
     struct sim_filter_names names;
@@ -40,9 +40,9 @@ struct sim_query_rows {
 };
 
 /* Reads $filter, $orderby and partitionId. False: the answer is filled. Close it in either case. */
-bool sim_query_rows_open(struct sim_query_rows *rows, const struct sim_api *api, uint32_t user,
-                         const struct sim_table *table, const struct sim_url *url,
-                         struct sim_answer *answer);
+bool sim_query_rows_open(struct sim_query_rows *rows, const struct sim_api *api,
+                         const struct sim_call *call, const struct sim_table *table,
+                         const struct sim_url *url, struct sim_answer *answer);
 void sim_query_rows_close(struct sim_query_rows *rows);
 
 /* Whether the cookie is one of this order. */

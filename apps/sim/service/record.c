@@ -60,6 +60,34 @@ static int64_t default_status(const struct sim_table *table, int64_t state)
     return 0;
 }
 
+/* The message that a state needs; NULL: it can simply be written. */
+static const char *closing_message(const struct sim_table *table, int64_t state)
+{
+    bool opportunity = strcmp(table->name, "opportunity") == 0;
+    return opportunity && state == 1   ? "WinOpportunity"
+           : opportunity && state == 2 ? "LoseOpportunity"
+                                       : NULL;
+}
+
+static const char *state_label(const struct sim_table *table, int64_t state)
+{
+    const struct sim_choice *choice = sim_column_choice(&table->columns[table->state], state);
+    return choice ? choice->label : "?";
+}
+
+static bool check_closing(const struct write *write, int64_t state)
+{
+    const struct sim_table *table = write->table;
+    const char *message = closing_message(table, state);
+    if (!message)
+        return true;
+    return sim_reject(write->why, 400, "0x80048408",
+                      "This message can not be used to set the state of %s to %s. In order to set "
+                      "state of %s to %s, use the %s message instead.",
+                      table->name, state_label(table, state), table->name,
+                      state_label(table, state), message);
+}
+
 /* State and status must fit; `before` is the state that the row had, 0 for a new one. */
 static bool settle_state(struct write *write, int64_t before)
 {
@@ -76,26 +104,33 @@ static bool settle_state(struct write *write, int64_t before)
     const struct sim_choice *choice =
         sim_column_choice(&table->columns[table->status], status->number);
     if (choice && choice->state == state->number)
-        return true;
-    const struct sim_choice *state_choice =
-        sim_column_choice(&table->columns[table->state], state->number);
+        return state->number == before || check_closing(write, state->number);
     char id[SIM_GUID_TEXT];
     return sim_reject(write->why, 400, "0x80048408",
                       "%lld is not a valid status code for state code %sState.%s on %s with Id "
                       "%s.",
                       (long long)status->number, table->schema ? table->schema : table->name,
-                      state_choice ? state_choice->label : "?", table->name,
+                      state_label(table, state->number), table->name,
                       sim_guid_print(write->values[table->id].id, id));
 }
 
-static void settle_owner(struct write *write)
+static void set_user(struct write *write, uint32_t column, struct sim_guid id)
+{
+    if (column != SIM_NO_COLUMN)
+        write->values[column] = (struct sim_value){ .kind = SIM_ID, .target = 0, .id = id };
+}
+
+/* Who is acted for has made the row; who did it in fact stands beside it. */
+static void settle_users(struct write *write)
 {
     const struct sim_table *table = write->table;
-    if (table->owner == SIM_NO_COLUMN || write->values[table->owner].kind != SIM_NULL)
-        return;
-    write->values[table->owner] = (struct sim_value){
-        .kind = SIM_ID, .target = 0, .id = write->api->users[write->call->user].id
-    };
+    const struct sim_call *call = write->call;
+    if (table->owner != SIM_NO_COLUMN && write->values[table->owner].kind == SIM_NULL)
+        set_user(write, table->owner, call->caller);
+    set_user(write, table->created_by, call->caller);
+    set_user(write, table->modified_by, call->caller);
+    if (sim_call_impersonates(call))
+        set_user(write, table->on_behalf_of, write->api->users[call->user].id);
 }
 
 /* A creation date that was given changes places with the real one. */
@@ -248,6 +283,18 @@ static bool alternate_duplicate(const struct write *write, uint32_t place)
     return false;
 }
 
+/* The rule of the table, if its detection was asked for; `except` as below. */
+static bool check_alike(const struct write *write, uint32_t except)
+{
+    const struct sim_store *store = &write->api->stores[write->table->place];
+    if (!sim_call_has(write->call, SIM_EXTRA_DETECT_DUPLICATES) ||
+        sim_store_alike(store, write->values, except) == SIM_NO_PLACE)
+        return true;
+    return sim_reject(write->why, write->api->switches.duplicate_status, "0x80040333",
+                      "A record was not created or updated because a duplicate of the current "
+                      "record already exists.");
+}
+
 /* `except`: the place of the row itself, or SIM_NO_PLACE for a new one. */
 static bool check_duplicates(const struct write *write, uint32_t except)
 {
@@ -268,6 +315,8 @@ static void run_plugins(const struct write *write)
 {
     const struct sim_table *table = write->table;
     struct weir_str partition = weir_str("", 0);
+    if (sim_call_has(write->call, SIM_EXTRA_BYPASS_SYNC))
+        return;
     if (table->partition != SIM_NO_COLUMN && write->values[table->partition].kind == SIM_TEXT)
         partition = write->values[table->partition].text;
     sim_ledger_plugin(&write->api->ledgers[table->place],
@@ -295,7 +344,7 @@ static bool make_new(struct write *write, char *name, size_t name_bytes)
     if (!sim_record_id(write->record, &id))
         id = sim_guid_make(&write->api->rng);
     write->values[table->id] = (struct sim_value){ .kind = SIM_ID, .id = id };
-    settle_owner(write);
+    settle_users(write);
     settle_dates(write);
     settle_booleans(write);
     settle_name(write, name, name_bytes);
@@ -332,7 +381,8 @@ bool sim_record_create(struct sim_api *api, const struct sim_call *call, struct 
     begin(&write, api, call, record, why);
     if (write.table->read_only)
         return not_supported(&write, "Create");
-    if (!make_new(&write, name, sizeof(name)) || !check_room(&write))
+    if (!make_new(&write, name, sizeof(name)) || !check_room(&write) ||
+        !check_alike(&write, SIM_NO_PLACE))
         return false;
     if (event == SIM_EVENT_CREATE)
         run_plugins(&write);
@@ -380,8 +430,10 @@ bool sim_record_update(struct sim_api *api, const struct sim_call *call, struct 
     if (table->partition != SIM_NO_COLUMN)
         write.values[table->partition] = partition; /* part of the key: it never changes */
     set_number(&write, table->modified_on, call->wall_us);
+    set_user(&write, table->modified_by, call->caller);
     settle_name(&write, name, sizeof(name));
-    if (!settle_state(&write, state) || !check_required(&write) || !check_references(&write))
+    if (!check_required(&write) || !settle_state(&write, state) || !check_references(&write) ||
+        !check_alike(&write, place))
         return false;
     run_plugins(&write);
     if (!check_bad_row(&write) || (!table->elastic && !check_duplicates(&write, place)))
@@ -390,10 +442,23 @@ bool sim_record_update(struct sim_api *api, const struct sim_call *call, struct 
     return true;
 }
 
-bool sim_record_delete(struct sim_api *api, const struct sim_table *table, uint32_t place,
-                       struct sim_rejection *why)
+bool sim_record_seed(struct sim_api *api, const struct sim_call *call, struct sim_record *record,
+                     struct sim_rejection *why)
 {
-    struct write write = { .api = api, .table = table, .why = why };
+    struct write write;
+    char name[512];
+    begin(&write, api, call, record, why);
+    if (!make_new(&write, name, sizeof(name)) || !check_duplicates(&write, SIM_NO_PLACE))
+        return false;
+    sim_store_insert(&api->stores[write.table->place],
+                     sim_row_new(write.table, ++api->row_version, write.values));
+    return true;
+}
+
+bool sim_record_delete(struct sim_api *api, const struct sim_call *call,
+                       const struct sim_table *table, uint32_t place, struct sim_rejection *why)
+{
+    struct write write = { .api = api, .call = call, .table = table, .why = why };
     if (table->read_only)
         return not_supported(&write, "Delete");
     sim_row_read(sim_store_at(&api->stores[table->place], place), table, write.values);

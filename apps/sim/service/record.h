@@ -43,6 +43,7 @@ bool sim_reject_payload(struct sim_rejection *why, const struct sim_table *table
 
 struct sim_record {
     const struct sim_table *table;
+    bool strict;                              /* SIM_CARELESS_REFUSE */
     struct sim_value values[SIM_COLUMNS_MAX]; /* of the columns that were given */
     uint8_t given[SIM_COLUMNS_MAX];
     uint16_t columns[SIM_COLUMNS_MAX]; /* those, in the order of the body */
@@ -110,8 +111,12 @@ bool sim_record_create(struct sim_api *api, const struct sim_call *call, struct 
                        enum sim_event event, uint32_t *ret_place, struct sim_rejection *why);
 bool sim_record_update(struct sim_api *api, const struct sim_call *call, struct sim_record *record,
                        uint32_t place, struct sim_rejection *why);
-bool sim_record_delete(struct sim_api *api, const struct sim_table *table, uint32_t place,
-                       struct sim_rejection *why);
+bool sim_record_delete(struct sim_api *api, const struct sim_call *call,
+                       const struct sim_table *table, uint32_t place, struct sim_rejection *why);
+
+/* A row that is there from the start: into any table, unseen by ledger and plug-ins. */
+bool sim_record_seed(struct sim_api *api, const struct sim_call *call, struct sim_record *record,
+                     struct sim_rejection *why);
 
 /* An elastic upsert puts the record in the place of the row, whole. */
 bool sim_record_replace(struct sim_api *api, const struct sim_call *call, struct sim_record *record,

@@ -147,14 +147,17 @@ static bool read_decimal(const struct sim_record *record, const struct sim_colum
 {
     if (token->type != SIM_SCAN_NUMBER)
         return bad_literal(record, token, "Edm.Decimal", why);
-    ret->kind = SIM_NUMBER;
-    if (!sim_decimal_parse(token->text, column->precision, &ret->number))
+    ret->kind = SIM_DECIMAL;
+    bool exact;
+    if (!sim_decimal_parse(token->text, column->precision, &ret->decimal, &exact))
         return out_of_range(record, column, why);
-    int64_t unit = 1;
-    for (unsigned i = 0; i < column->precision; i++)
-        unit *= 10;
-    __int128 number = ret->number;
-    bool fits = number >= (__int128)column->min * unit && number <= (__int128)column->max * unit;
+    if (!exact && record->strict)
+        return sim_reject(why, 400, "0x80044330",
+                          "A validation error occurred. The value of '%s' on record of type '%s' "
+                          "has more digits than its precision of %u.",
+                          column->name, record->table->name, column->precision);
+    sim_wide unit = sim_wide_power(column->precision);
+    bool fits = ret->decimal >= column->min * unit && ret->decimal <= column->max * unit;
     return fits || out_of_range(record, column, why);
 }
 
@@ -230,6 +233,27 @@ static bool read_multi(const struct sim_record *record, const struct sim_column 
     return true;
 }
 
+/* A column that neither a create nor an update can write. */
+static bool check_writable(const struct sim_record *record, uint32_t place,
+                           struct sim_rejection *why)
+{
+    const struct sim_column *column = &record->table->columns[place];
+    if (!record->strict || !column->no_create || !column->no_update)
+        return true;
+    return sim_reject(why, 400, "0x80040203",
+                      "Attribute '%s' of entity '%s' is valid neither for create nor for update.",
+                      column->name, record->table->name);
+}
+
+static bool upload_only(const struct sim_record *record, const struct sim_column *column,
+                        struct sim_rejection *why)
+{
+    return sim_reject_payload(why, record->table,
+                              "The property '%s' holds a file or an image, which cannot be written "
+                              "with the other properties of a row.",
+                              column->name);
+}
+
 static bool read_value(struct sim_record *record, uint32_t place, const struct sim_token *token,
                        struct weir_str text, struct sim_rejection *why)
 {
@@ -265,6 +289,10 @@ static bool read_value(struct sim_record *record, uint32_t place, const struct s
             break;
         case SIM_TYPE_MULTI_PICKLIST:
             good = read_multi(record, column, token, &value, why);
+            break;
+        case SIM_TYPE_FILE:
+        case SIM_TYPE_IMAGE:
+            good = upload_only(record, column, why);
             break;
         default:
             good = read_id(record, token, &value, why);
@@ -308,6 +336,19 @@ static bool quick_bind(const struct sim_table *target, struct weir_str text, str
            sim_guid_parse(weir_str(text.ptr + set + 1, 36), ret);
 }
 
+/* A lookup refers to one row, by whichever of its navigation properties. */
+static bool refer(struct sim_record *record, uint32_t column, struct sim_value value,
+                  struct sim_rejection *why)
+{
+    if (record->given[column] && record->values[column].kind == SIM_ID && value.kind == SIM_ID)
+        return sim_reject_payload(why, record->table,
+                                  "The lookup '%s' is bound more than once in a resource object.",
+                                  record->table->columns[column].name);
+    if (!record->given[column] || value.kind == SIM_ID)
+        sim_record_set(record, column, value);
+    return true;
+}
+
 /* Any other address. */
 static bool slow_bind(struct sim_api *api, struct sim_record *record, struct weir_str name,
                       struct weir_str text, const struct sim_property *property,
@@ -336,8 +377,7 @@ static bool slow_bind(struct sim_api *api, struct sim_record *record, struct wei
         if (good)
             value.id = sim_store_at(&api->stores[target->place], place)->id;
     }
-    if (good)
-        sim_record_set(record, property->column, value);
+    good = good && refer(record, property->column, value, why);
     sim_url_release(&url);
     return good;
 }
@@ -349,20 +389,18 @@ static bool read_bind(struct sim_api *api, struct sim_record *record, struct wei
     const struct sim_property *property = sim_table_property(record->table, name);
     if (!property || property->kind != SIM_PROPERTY_NAVIGATION)
         return undeclared(record, name, why);
-    if (token->type == SIM_SCAN_NULL) {
-        sim_record_set(record, property->column, (struct sim_value){ .kind = SIM_NULL });
-        return true;
-    }
+    if (!check_writable(record, property->column, why))
+        return false;
+    if (token->type == SIM_SCAN_NULL)
+        return refer(record, property->column, (struct sim_value){ .kind = SIM_NULL }, why);
     if (token->type != SIM_SCAN_STRING)
         return bad_bind(record, name, token->text, why);
     const struct sim_column *column = &record->table->columns[property->column];
     for (uint8_t i = 0; i < column->target_count; i++) {
         struct sim_value value = { .kind = SIM_ID, .target = i };
         if (weir_str_equal(name, weir_str_from(column->targets[i].nav)) &&
-            quick_bind(api->schema.tables[column->targets[i].place], text, &value.id)) {
-            sim_record_set(record, property->column, value);
-            return true;
-        }
+            quick_bind(api->schema.tables[column->targets[i].place], text, &value.id))
+            return refer(record, property->column, value, why);
     }
     return slow_bind(api, record, name, text, property, why);
 }
@@ -432,12 +470,12 @@ static bool read_property(struct sim_record *record, struct weir_str name,
                                       "resource object or a complex value. In OData, duplicate "
                                       "property names are not allowed.",
                                       shown(name), name.ptr);
-        return read_value(record, property->column, token, text, why);
+        return check_writable(record, property->column, why) &&
+               read_value(record, property->column, token, text, why);
     }
-    if (token->type == SIM_SCAN_NULL) {
-        sim_record_set(record, property->column, (struct sim_value){ .kind = SIM_NULL });
-        return true;
-    }
+    if (token->type == SIM_SCAN_NULL && property->kind == SIM_PROPERTY_NAVIGATION)
+        return check_writable(record, property->column, why) &&
+               refer(record, property->column, (struct sim_value){ .kind = SIM_NULL }, why);
     return sim_reject_payload(
         why, record->table,
         "CRM do not support direct update of Entity Reference properties, Use "

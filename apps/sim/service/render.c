@@ -2,6 +2,7 @@
 /* Rows as JSON; see render.h. */
 #include "sim/service/render.h"
 
+#include "sim/service/api_internal.h"
 #include "sim/service/literal.h"
 
 #define FORMATTED "@OData.Community.Display.V1.FormattedValue"
@@ -66,10 +67,6 @@ static void add_number(const struct sim_column *column, int64_t number, struct w
     case SIM_TYPE_BOOLEAN:
         weir_buf_add_text(json, number ? "true" : "false");
         break;
-    case SIM_TYPE_DECIMAL:
-    case SIM_TYPE_MONEY:
-        sim_decimal_print(number, column->precision, json);
-        break;
     case SIM_TYPE_DATETIME:
         weir_buf_add_char(json, '"');
         sim_date_print(number, column->behavior, json);
@@ -94,8 +91,11 @@ void sim_render_value(const struct sim_column *column, const struct sim_value *v
     case SIM_NUMBER:
         add_number(column, value->number, json);
         break;
+    case SIM_DECIMAL:
+        sim_decimal_print(value->decimal, column->precision, json);
+        break;
     case SIM_REAL:
-        weir_buf_printf(json, "%.*f", column->precision, value->real);
+        sim_real_print(value->real, json);
         break;
     case SIM_ID:
         weir_buf_printf(json, "\"%s\"", sim_guid_print(value->id, text));
@@ -140,12 +140,34 @@ static void add_formatted(const struct sim_column *column, const char *name,
     weir_buf_release(&text);
 }
 
-static void add_lookup(const struct sim_column *column, const struct sim_value *value,
-                       const struct sim_prefer *prefer, struct weir_buf *json)
+/* What a lookup refers to, by its primary name. */
+static void add_referred(const struct sim_api *api, const struct sim_column *column,
+                         const struct sim_value *value, struct weir_buf *json)
+{
+    uint32_t target = column->targets[value->target].place;
+    const struct sim_table *table = api->schema.tables[target];
+    const struct sim_store *store = &api->stores[target];
+    uint32_t place = sim_store_find(store, value->id, weir_str("", 0));
+    if (place == SIM_NO_PLACE || table->primary_name == SIM_NO_COLUMN)
+        return;
+    struct sim_value name = sim_row_get(sim_store_at(store, place), table->primary_name);
+    if (name.kind != SIM_TEXT)
+        return;
+    weir_buf_printf(json, ",\"_%s_value" FORMATTED "\":", column->name);
+    add_string(json, name.text);
+}
+
+static void add_lookup(const struct sim_api *api, const struct sim_column *column,
+                       const struct sim_value *value, const struct sim_prefer *prefer,
+                       struct weir_buf *json)
 {
     weir_buf_printf(json, ",\"_%s_value\":", column->name);
     sim_render_value(column, value, json);
-    if (value->kind == SIM_NULL || !prefer->lookup_names || value->target >= column->target_count)
+    if (value->kind == SIM_NULL || value->target >= column->target_count)
+        return;
+    if (prefer->formatted)
+        add_referred(api, column, value, json);
+    if (!prefer->lookup_names)
         return;
     const struct sim_target *target = &column->targets[value->target];
     weir_buf_printf(json,
@@ -155,11 +177,10 @@ static void add_lookup(const struct sim_column *column, const struct sim_value *
                     column->name, target->table);
 }
 
-void sim_render_row(const struct sim_schema *schema, const struct sim_table *table,
+void sim_render_row(const struct sim_api *api, const struct sim_table *table,
                     const struct sim_row *row, const struct sim_select *select,
                     const struct sim_prefer *prefer, struct weir_buf *json)
 {
-    (void)schema;
     struct sim_value values[SIM_COLUMNS_MAX];
     sim_row_read(row, table, values);
     weir_buf_printf(json, "\"@odata.etag\":\"W/\\\"%llu\\\"\"", (unsigned long long)row->version);
@@ -168,7 +189,7 @@ void sim_render_row(const struct sim_schema *schema, const struct sim_table *tab
         if ((!select->all && !select->columns[i]) || column->no_read)
             continue;
         if (sim_type_is_lookup(column->type)) {
-            add_lookup(column, &values[i], prefer, json);
+            add_lookup(api, column, &values[i], prefer, json);
             continue;
         }
         weir_buf_printf(json, ",\"%s\":", column->name);

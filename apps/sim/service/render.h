@@ -19,6 +19,8 @@ struct sim_select {
 bool sim_select_parse(const struct sim_table *table, struct weir_str text, struct sim_select *ret,
                       struct sim_answer *answer);
 
+struct sim_api; /* api_internal.h */
+
 /* What the Prefer header of a call asks for. */
 struct sim_prefer {
     bool formatted;     /* …FormattedValue annotations */
@@ -39,7 +41,7 @@ bool sim_prefer_parse(const struct sim_header *headers, size_t count, struct sim
  * A row as the members of a JSON object, without braces: "@odata.etag":"W/\"1\"","name":"x",…
  * Lookups are `_x_value`. Everything that is wanted is there, null if it has no value.
  */
-void sim_render_row(const struct sim_schema *schema, const struct sim_table *table,
+void sim_render_row(const struct sim_api *api, const struct sim_table *table,
                     const struct sim_row *row, const struct sim_select *select,
                     const struct sim_prefer *prefer, struct weir_buf *json);
 

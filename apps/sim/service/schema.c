@@ -19,7 +19,8 @@ struct sim_table *sim_schema_add(struct sim_schema *schema, const char *name, co
     table->place = schema->table_count;
     table->id = table->primary_name = table->owner = table->state = SIM_NO_COLUMN;
     table->status = table->created_on = table->modified_on = SIM_NO_COLUMN;
-    table->overridden_created_on = table->partition = SIM_NO_COLUMN;
+    table->overridden_created_on = table->partition = table->created_by = SIM_NO_COLUMN;
+    table->modified_by = table->on_behalf_of = SIM_NO_COLUMN;
     table->name = sim_table_text(table, weir_str_from(name));
     table->set = sim_table_text(table, weir_str_from(set));
     schema->tables[schema->table_count++] = table;
@@ -66,25 +67,42 @@ void sim_schema_release(struct sim_schema *schema)
     *schema = (struct sim_schema){ 0 };
 }
 
+/* Where a table keeps the place of a column that the service knows by name; NULL: it does not. */
+static uint32_t *meaning_of(struct sim_table *table, const char *name)
+{
+    const struct {
+        const char *name;
+        uint32_t *place;
+    } meanings[] = {
+        { "createdon", &table->created_on },
+        { "modifiedon", &table->modified_on },
+        { "overriddencreatedon", &table->overridden_created_on },
+        { "createdby", &table->created_by },
+        { "modifiedby", &table->modified_by },
+        { "createdonbehalfby", &table->on_behalf_of },
+        { table->elastic ? "partitionid" : "", &table->partition },
+    };
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        if (strcmp(name, meanings[i].name) == 0)
+            return meanings[i].place;
+    }
+    return NULL;
+}
+
 /* The columns that the service itself knows, by type or by name. */
 static void find_meanings(struct sim_table *table)
 {
     for (uint32_t i = 0; i < table->column_count; i++) {
         const struct sim_column *column = &table->columns[i];
+        uint32_t *place = meaning_of(table, column->name);
         if (column->type == SIM_TYPE_OWNER)
             table->owner = i;
         else if (column->type == SIM_TYPE_STATE)
             table->state = i;
         else if (column->type == SIM_TYPE_STATUS)
             table->status = i;
-        else if (strcmp(column->name, "createdon") == 0)
-            table->created_on = i;
-        else if (strcmp(column->name, "modifiedon") == 0)
-            table->modified_on = i;
-        else if (strcmp(column->name, "overriddencreatedon") == 0)
-            table->overridden_created_on = i;
-        else if (table->elastic && strcmp(column->name, "partitionid") == 0)
-            table->partition = i;
+        else if (place)
+            *place = i;
     }
 }
 
@@ -113,6 +131,8 @@ static void name_properties(struct sim_table *table)
     for (uint32_t i = 0; i < table->column_count; i++) {
         const struct sim_column *column = &table->columns[i];
         weir_map_add(&table->column_map, weir_str_from(column->name), i);
+        if (column->attribute_of)
+            continue;
         if (sim_type_is_lookup(column->type))
             add_lookup(table, i);
         else

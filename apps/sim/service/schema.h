@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "base/map.h"
+#include "sim/service/wide.h"
 #include "weir/error.h"
 
 #define SIM_TABLES_MAX      64
@@ -46,6 +47,8 @@ enum sim_type {
     SIM_TYPE_LOOKUP,
     SIM_TYPE_CUSTOMER, /* a lookup to account or contact */
     SIM_TYPE_OWNER,    /* a lookup to systemuser or team */
+    SIM_TYPE_FILE,     /* these two are uploaded by messages of their own, which are not here */
+    SIM_TYPE_IMAGE,
     SIM_TYPES,
 };
 
@@ -85,8 +88,8 @@ struct sim_column {
     const char *schema; /* SchemaName; NULL: as the logical name */
     enum sim_type type;
     uint32_t length_max; /* of texts, UTF-16 units */
-    int64_t min;         /* of numbers; decimals in whole units */
-    int64_t max;
+    sim_wide min;        /* of numbers; decimals in whole units */
+    sim_wide max;
     uint8_t precision; /* digits behind the point of decimals and money */
     enum sim_date_behavior behavior;
     enum sim_required required;
@@ -98,7 +101,7 @@ struct sim_column {
     const char *option_set; /* the name of a global choice; NULL: local */
     struct sim_target targets[SIM_TARGETS_MAX];
     uint32_t target_count;
-    const char *attribute_of; /* NULL: none */
+    const char *attribute_of; /* a shadow of that column, known to definitions only; NULL: none */
 };
 
 struct sim_key {
@@ -141,9 +144,13 @@ struct sim_table {
     uint32_t created_on;
     uint32_t modified_on;
     uint32_t overridden_created_on;
+    uint32_t created_by;
+    uint32_t modified_by;
+    uint32_t on_behalf_of; /* createdonbehalfby */
     uint32_t partition;
     struct sim_key keys[SIM_KEYS_MAX];
     uint32_t key_count;
+    struct sim_key rule; /* rows that are alike to the detection of duplicates; no columns: none */
     struct weir_map column_map;   /* logical name -> column */
     struct weir_map property_map; /* property -> properties[] */
     struct sim_property *properties;

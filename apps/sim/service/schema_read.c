@@ -47,7 +47,8 @@ static const struct word types[] = {
     { "double", SIM_TYPE_DOUBLE },     { "boolean", SIM_TYPE_BOOLEAN },
     { "choice", SIM_TYPE_PICKLIST },   { "choices", SIM_TYPE_MULTI_PICKLIST },
     { "datetime", SIM_TYPE_DATETIME }, { "uniqueidentifier", SIM_TYPE_UNIQUEIDENTIFIER },
-    { "lookup", SIM_TYPE_LOOKUP },     { NULL, 0 },
+    { "lookup", SIM_TYPE_LOOKUP },     { "file", SIM_TYPE_FILE },
+    { "image", SIM_TYPE_IMAGE },       { NULL, 0 },
 };
 
 static const struct word table_types[] = { { "Standard", 0 }, { "Elastic", 1 }, { NULL, 0 } };
@@ -244,7 +245,7 @@ static enum weir_status read_targets(struct place *place, const struct weir_json
     return WEIR_OK;
 }
 
-/* What each type allows at most; the values of decimals must fit into 63 bits. */
+/* What each type allows at most. */
 static void set_defaults(struct sim_column *column)
 {
     switch (column->type) {
@@ -278,22 +279,13 @@ static void set_defaults(struct sim_column *column)
     }
 }
 
-static void bound_decimal(struct sim_column *column)
-{
-    if (column->type != SIM_TYPE_DECIMAL && column->type != SIM_TYPE_MONEY)
-        return;
-    int64_t most = INT64_MAX;
-    for (unsigned i = 0; i < column->precision; i++)
-        most /= 10;
-    column->max = column->max > most ? most : column->max;
-    column->min = column->min < -most ? -most : column->min;
-}
-
 static enum weir_status read_limits(const struct place *place, const struct weir_json_node *object,
                                     struct sim_column *column)
 {
     int64_t length = column->length_max;
     int64_t precision = column->precision;
+    int64_t min = (int64_t)column->min;
+    int64_t max = (int64_t)column->max;
     int behavior = SIM_DATE_USER_LOCAL;
     int required = SIM_REQUIRED_NONE;
     enum weir_status status =
@@ -301,18 +293,19 @@ static enum weir_status read_limits(const struct place *place, const struct weir
     if (status == WEIR_OK)
         status = read_number(place, object, "precision", 0, 10, &precision);
     if (status == WEIR_OK)
-        status = read_number(place, object, "min", INT64_MIN, INT64_MAX, &column->min);
+        status = read_number(place, object, "min", INT64_MIN, INT64_MAX, &min);
     if (status == WEIR_OK)
-        status = read_number(place, object, "max", INT64_MIN, INT64_MAX, &column->max);
+        status = read_number(place, object, "max", INT64_MIN, INT64_MAX, &max);
     if (status == WEIR_OK)
         status = read_word(place, object, "behavior", behaviors, &behavior);
     if (status == WEIR_OK)
         status = read_word(place, object, "required", requirements, &required);
     column->length_max = (uint32_t)length;
     column->precision = (uint8_t)precision;
+    column->min = min;
+    column->max = max;
     column->behavior = (enum sim_date_behavior)behavior;
     column->required = (enum sim_required)required;
-    bound_decimal(column);
     return status;
 }
 
@@ -386,6 +379,16 @@ static void add_date(struct sim_table *table, const char *name, bool create)
     }
 }
 
+static void add_user(struct sim_table *table, const char *name)
+{
+    struct sim_column *column = sim_table_add(table, name, SIM_TYPE_LOOKUP);
+    if (column) {
+        column->no_create = column->no_update = true;
+        column->targets[0] = (struct sim_target){ .table = "systemuser", .nav = name };
+        column->target_count = 1;
+    }
+}
+
 static void add_choice(struct sim_table *table, const char *name, enum sim_type type,
                        const struct sim_choice *choices)
 {
@@ -394,6 +397,7 @@ static void add_choice(struct sim_table *table, const char *name, enum sim_type 
         column->choices = choices;
         column->choice_count = 2;
         column->no_create = type == SIM_TYPE_STATE;
+        column->required = type == SIM_TYPE_STATE ? SIM_REQUIRED_SYSTEM : SIM_REQUIRED_NONE;
     }
 }
 
@@ -426,6 +430,9 @@ static void add_system_columns(struct sim_table *table)
     add_date(table, "createdon", false);
     add_date(table, "modifiedon", false);
     add_date(table, "overriddencreatedon", true);
+    add_user(table, "createdby");
+    add_user(table, "modifiedby");
+    add_user(table, "createdonbehalfby");
     if (table->user_owned)
         add_owner(table);
     if (table->elastic) {

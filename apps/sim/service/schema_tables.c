@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The tables that every simulated environment has. account and contact carry one column of each
- * kind that a loader must know, sensorreading is elastic, annotation has no bulk messages, and the
- * rest is reference data that can only be read.
+ * kind that a loader must know, opportunity has states that only a message of their own can set,
+ * sensorreading is elastic, annotation has no bulk messages, and the rest is reference data that
+ * can only be read.
  */
 #include "base/mem.h"
 #include "sim/service/schema.h"
@@ -14,6 +15,7 @@
 #define INT_MAX_VALUE INT64_C(2147483647)
 #define MONEY_MAX     INT64_C(922337203685477)
 #define DECIMAL_MAX   INT64_C(100000000000)
+#define AMOUNT_MAX    ((sim_wide)INT64_C(1000000000000000000) * INT64_C(10000000000)) /* 10^28 */
 #define READ_ONLY     .no_create = true, .no_update = true
 
 static const struct sim_choice states[] = {
@@ -24,6 +26,17 @@ static const struct sim_choice states[] = {
 static const struct sim_choice statuses[] = {
     { 1, 0, "Active" },
     { 2, 1, "Inactive" },
+};
+
+static const struct sim_choice opportunity_states[] = {
+    { 0, 0, "Open" },
+    { 1, 1, "Won" },
+    { 2, 2, "Lost" },
+};
+
+static const struct sim_choice opportunity_statuses[] = {
+    { 1, 0, "In Progress" }, { 2, 0, "On Hold" },  { 3, 1, "Won" },
+    { 4, 2, "Canceled" },    { 5, 2, "Out-Sold" },
 };
 
 static const struct sim_choice yes_no[] = {
@@ -67,6 +80,11 @@ static const struct sim_choice channels[] = {
     {                                                                                              \
         .name = (column), .type = SIM_TYPE_STRING, .length_max = (units)                           \
     }
+#define SHADOW(column, units, of)                                                                  \
+    {                                                                                              \
+        .name = (column), .type = SIM_TYPE_STRING, .length_max = (units), .attribute_of = (of),    \
+        .no_read = true, READ_ONLY                                                                 \
+    }
 #define MEMO(column, units)                                                                        \
     {                                                                                              \
         .name = (column), .type = SIM_TYPE_MEMO, .length_max = (units)                             \
@@ -80,6 +98,13 @@ static const struct sim_choice channels[] = {
     {                                                                                              \
         .name = (column), .type = SIM_TYPE_DATETIME, READ_ONLY                                     \
     }
+#define SYSTEM_USER(column)                                                                        \
+    {                                                                                              \
+        .name = (column), .type = SIM_TYPE_LOOKUP, READ_ONLY,                                      \
+        .targets = { { .table = "systemuser", .nav = (column) } }, .target_count = 1               \
+    }
+#define SYSTEM_USERS                                                                               \
+    SYSTEM_USER("createdby"), SYSTEM_USER("modifiedby"), SYSTEM_USER("createdonbehalfby")
 #define OVERRIDDEN_DATE                                                                            \
     {                                                                                              \
         .name = "overriddencreatedon", .type = SIM_TYPE_DATETIME, .no_update = true                \
@@ -89,6 +114,13 @@ static const struct sim_choice channels[] = {
         .name = "ownerid", .type = SIM_TYPE_OWNER, .required = SIM_REQUIRED_SYSTEM,                \
         .targets = { { .table = "systemuser", .nav = "ownerid" },                                  \
                      { .table = "team", .nav = "ownerid" } },                                      \
+        .target_count = 2                                                                          \
+    }
+#define CUSTOMER(column)                                                                           \
+    {                                                                                              \
+        .name = column, .type = SIM_TYPE_CUSTOMER,                                                 \
+        .targets = { { .table = "account", .nav = column "_account" },                             \
+                     { .table = "contact", .nav = column "_contact" } },                           \
         .target_count = 2                                                                          \
     }
 #define STATE                                                                                      \
@@ -121,7 +153,17 @@ static const struct sim_column account_columns[] = {
       .min = -DECIMAL_MAX,
       .max = DECIMAL_MAX,
       .precision = 4 },
+    { .name = "weir_amount",
+      .type = SIM_TYPE_DECIMAL,
+      .min = -AMOUNT_MAX,
+      .max = AMOUNT_MAX,
+      .precision = 10 },
     { .name = "address1_latitude", .type = SIM_TYPE_DOUBLE, .min = -90, .max = 90, .precision = 5 },
+    { .name = "weir_measure",
+      .type = SIM_TYPE_DOUBLE,
+      .min = -DECIMAL_MAX,
+      .max = DECIMAL_MAX,
+      .precision = 5 },
     { .name = "numberofemployees", .type = SIM_TYPE_INTEGER, .max = 1000000000 },
     { .name = "weir_sequence", .type = SIM_TYPE_BIGINT, .min = INT64_MIN, .max = INT64_MAX },
     { .name = "industrycode", .type = SIM_TYPE_PICKLIST, CHOICES(industries) },
@@ -134,14 +176,21 @@ static const struct sim_column account_columns[] = {
     { .name = "weir_founded", .type = SIM_TYPE_DATETIME, .behavior = SIM_DATE_ONLY },
     { .name = "weir_opening", .type = SIM_TYPE_DATETIME, .behavior = SIM_DATE_ZONE_INDEPENDENT },
     LOOKUP("parentaccountid", "account", "parentaccountid"),
+    SHADOW("parentaccountidname", 100, "parentaccountid"),
     LOOKUP("primarycontactid", "contact", "primarycontactid"),
     LOOKUP("transactioncurrencyid", "transactioncurrency", "transactioncurrencyid"),
+    LOOKUP("preferredsystemuserid", "systemuser", "preferredsystemuserid"),
+    LOOKUP("weir_unitid", "businessunit", "weir_UnitId"),
+    { .name = "entityimage", .type = SIM_TYPE_IMAGE },
+    SHADOW("entityimage_url", 200, "entityimage"),
+    { .name = "weir_contract", .type = SIM_TYPE_FILE, READ_ONLY },
     OWNER,
     STATE,
     STATUS,
     SYSTEM_DATE("createdon"),
     SYSTEM_DATE("modifiedon"),
     OVERRIDDEN_DATE,
+    SYSTEM_USERS,
 };
 
 static const struct sim_column contact_columns[] = {
@@ -161,17 +210,44 @@ static const struct sim_column contact_columns[] = {
     { .name = "gendercode", .type = SIM_TYPE_PICKLIST, CHOICES(genders) },
     { .name = "numberofchildren", .type = SIM_TYPE_INTEGER, .max = 1000000000 },
     { .name = "donotemail", .type = SIM_TYPE_BOOLEAN, CHOICES(yes_no) },
-    { .name = "parentcustomerid",
-      .type = SIM_TYPE_CUSTOMER,
-      .targets = { { .table = "account", .nav = "parentcustomerid_account" },
-                   { .table = "contact", .nav = "parentcustomerid_contact" } },
-      .target_count = 2 },
+    CUSTOMER("parentcustomerid"),
+    SHADOW("parentcustomeridname", 4000, "parentcustomerid"),
+    LOOKUP("weir_reportsto", "contact", "weir_ReportsTo"),
+    LOOKUP("preferredsystemuserid", "systemuser", "preferredsystemuserid"),
     OWNER,
     STATE,
     STATUS,
     SYSTEM_DATE("createdon"),
     SYSTEM_DATE("modifiedon"),
     OVERRIDDEN_DATE,
+    SYSTEM_USERS,
+};
+
+static const struct sim_column opportunity_columns[] = {
+    ID("opportunityid"),
+    { .name = "name",
+      .type = SIM_TYPE_STRING,
+      .length_max = 300,
+      .required = SIM_REQUIRED_APPLICATION },
+    MEMO("description", 2000),
+    { .name = "estimatedvalue", .type = SIM_TYPE_MONEY, .max = MONEY_MAX, .precision = 2 },
+    { .name = "estimatedclosedate", .type = SIM_TYPE_DATETIME, .behavior = SIM_DATE_ONLY },
+    { .name = "closeprobability", .type = SIM_TYPE_INTEGER, .max = 100 },
+    CUSTOMER("customerid"),
+    LOOKUP("parentaccountid", "account", "parentaccountid"),
+    LOOKUP("parentcontactid", "contact", "parentcontactid"),
+    LOOKUP("transactioncurrencyid", "transactioncurrency", "transactioncurrencyid"),
+    OWNER,
+    { .name = "statecode",
+      .type = SIM_TYPE_STATE,
+      .required = SIM_REQUIRED_SYSTEM,
+      .no_create = true,
+      CHOICES(opportunity_states) },
+    { .name = "statuscode", .type = SIM_TYPE_STATUS, CHOICES(opportunity_statuses) },
+    SYSTEM_DATE("createdon"),
+    SYSTEM_DATE("modifiedon"),
+    OVERRIDDEN_DATE,
+    SYSTEM_USERS,
 };
 
 static const struct sim_column reading_columns[] = {
@@ -191,6 +267,7 @@ static const struct sim_column reading_columns[] = {
     SYSTEM_DATE("createdon"),
     SYSTEM_DATE("modifiedon"),
     OVERRIDDEN_DATE,
+    SYSTEM_USERS,
 };
 
 static const struct sim_column annotation_columns[] = {
@@ -207,6 +284,7 @@ static const struct sim_column annotation_columns[] = {
     SYSTEM_DATE("createdon"),
     SYSTEM_DATE("modifiedon"),
     OVERRIDDEN_DATE,
+    SYSTEM_USERS,
 };
 
 static const struct sim_column user_columns[] = {
@@ -253,8 +331,12 @@ struct builtin {
     const struct sim_column *columns;
     uint32_t column_count;
     uint32_t name_column;
-    const char *key;
-    const char *key_columns[SIM_KEY_COLUMNS_MAX];
+    struct builtin_key {
+        const char *name;
+        const char *columns[SIM_KEY_COLUMNS_MAX];
+        enum sim_key_status status;
+    } keys[2];
+    struct builtin_key rule; /* see struct sim_table */
 };
 
 static const struct builtin builtins[] = {
@@ -268,8 +350,9 @@ static const struct builtin builtins[] = {
       .columns = account_columns,
       .column_count = COUNT(account_columns),
       .name_column = 1,
-      .key = "accountnumber_key",
-      .key_columns = { "accountnumber" } },
+      .keys = { { .name = "accountnumber_key", .columns = { "accountnumber" } } },
+      .rule = { .name = "Accounts with the same name and phone",
+                .columns = { "name", "telephone1" } } },
     { .table = { .name = "contact",
                  .schema = "Contact",
                  .set = "contacts",
@@ -280,8 +363,20 @@ static const struct builtin builtins[] = {
       .columns = contact_columns,
       .column_count = COUNT(contact_columns),
       .name_column = 1,
-      .key = "emailaddress1_key",
-      .key_columns = { "emailaddress1" } },
+      .keys = { { .name = "emailaddress1_key", .columns = { "emailaddress1" } },
+                { .name = "externaluseridentifier_key",
+                  .columns = { "externaluseridentifier" },
+                  .status = SIM_KEY_PENDING } } },
+    { .table = { .name = "opportunity",
+                 .schema = "Opportunity",
+                 .set = "opportunities",
+                 .label = "Opportunity",
+                 .type_code = 3,
+                 .user_owned = true,
+                 .bulk = true },
+      .columns = opportunity_columns,
+      .column_count = COUNT(opportunity_columns),
+      .name_column = 1 },
     { .table = { .name = "sensorreading",
                  .schema = "SensorReading",
                  .set = "sensorreadings",
@@ -293,8 +388,8 @@ static const struct builtin builtins[] = {
       .columns = reading_columns,
       .column_count = COUNT(reading_columns),
       .name_column = 1,
-      .key = "KeyForNoSqlEntityWithPKPartitionId",
-      .key_columns = { "sensorreadingid", "partitionid" } },
+      .keys = { { .name = "KeyForNoSqlEntityWithPKPartitionId",
+                  .columns = { "sensorreadingid", "partitionid" } } } },
     { .table = { .name = "annotation",
                  .schema = "Annotation",
                  .set = "annotations",
@@ -312,7 +407,8 @@ static const struct builtin builtins[] = {
                  .read_only = true },
       .columns = user_columns,
       .column_count = COUNT(user_columns),
-      .name_column = 1 },
+      .name_column = 1,
+      .keys = { { .name = "aadobjectid_key", .columns = { "azureactivedirectoryobjectid" } } } },
     { .table = { .name = "team",
                  .schema = "Team",
                  .set = "teams",
@@ -350,12 +446,13 @@ static uint32_t place_of(const struct sim_table *table, const char *name)
     return i;
 }
 
-static void add_key(struct sim_table *table, const struct builtin *builtin)
+static void read_key(struct sim_table *table, const struct builtin_key *builtin,
+                     struct sim_key *key)
 {
-    struct sim_key *key = &table->keys[table->key_count++];
-    key->name = builtin->key;
-    for (uint32_t i = 0; i < SIM_KEY_COLUMNS_MAX && builtin->key_columns[i]; i++)
-        key->columns[key->column_count++] = place_of(table, builtin->key_columns[i]);
+    key->name = builtin->name;
+    key->status = builtin->status;
+    for (uint32_t i = 0; i < SIM_KEY_COLUMNS_MAX && builtin->columns[i]; i++)
+        key->columns[key->column_count++] = place_of(table, builtin->columns[i]);
 }
 
 void sim_schema_add_builtin(struct sim_schema *schema)
@@ -375,7 +472,8 @@ void sim_schema_add_builtin(struct sim_schema *schema)
                 builtin->columns[j];
         table->id = 0;
         table->primary_name = builtin->name_column;
-        if (builtin->key)
-            add_key(table, builtin);
+        for (uint32_t j = 0; j < COUNT(builtin->keys) && builtin->keys[j].name; j++)
+            read_key(table, &builtin->keys[j], &table->keys[table->key_count++]);
+        read_key(table, &builtin->rule, &table->rule);
     }
 }

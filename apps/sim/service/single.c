@@ -95,8 +95,7 @@ static void add_row(struct single *single, const struct sim_row *row)
     if (select.len)
         weir_buf_printf(body, "(%.*s)", (int)select.len, select.ptr);
     weir_buf_add_text(body, "/$entity\",");
-    sim_render_row(&single->api->schema, single->table, row, &single->select, &single->prefer,
-                   body);
+    sim_render_row(single->api, single->table, row, &single->select, &single->prefer, body);
     weir_buf_add_char(body, '}');
 }
 
@@ -119,13 +118,13 @@ static void tell_written(struct single *single, uint32_t place, bool created)
 
 static bool may(struct single *single, enum sim_right right, const char *verb)
 {
-    return sim_api_may(single->api, single->call->user, single->table, right, verb, single->answer);
+    return sim_api_may(single->api, single->call, single->table, right, verb, single->answer);
 }
 
 /* A row that a user does not see is forbidden, not absent. */
 static bool may_touch(struct single *single, uint32_t place, const char *verb)
 {
-    if (sim_api_sees(single->api, single->call->user, single->table, row_at(single, place)))
+    if (sim_api_sees(single->api, single->call, single->table, row_at(single, place)))
         return true;
     char id[SIM_GUID_TEXT];
     sim_answer_error(single->answer, 403, "0x80040220",
@@ -336,7 +335,7 @@ static void delete_one(struct single *single)
     if (place == SIM_NO_PLACE || !may_touch(single, place, "Delete"))
         return;
     if (check_conditions(single, place) &&
-        sim_record_delete(single->api, single->table, place, &single->why))
+        sim_record_delete(single->api, single->call, single->table, place, &single->why))
         single->answer->status = 204;
     else
         reject(single);

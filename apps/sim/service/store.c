@@ -3,8 +3,8 @@
  * Rows and their indexes; see store.h.
  *
  * A packed value is its column (2 bytes), kind and target (1 byte each), then: a text's length (4
- * bytes) and bytes, a number's or a real's 8 bytes, an id's 16. Nothing is aligned; everything is
- * copied out.
+ * bytes) and bytes, a number's or a real's 8 bytes, a decimal's or an id's 16. Nothing is aligned;
+ * everything is copied out.
  *
  * The indexes are open-addressing tables of places with linear probing, at most two thirds full.
  * Hashes stand beside the places, so that a row is only looked at when it is very likely the one.
@@ -28,6 +28,8 @@ static size_t payload_bytes(const struct sim_value *value)
     case SIM_NUMBER:
     case SIM_REAL:
         return sizeof(int64_t);
+    case SIM_DECIMAL:
+        return sizeof(value->decimal);
     case SIM_ID:
         return sizeof(value->id.bytes);
     case SIM_NULL:
@@ -122,13 +124,19 @@ void sim_row_read(const struct sim_row *row, const struct sim_table *table,
     }
 }
 
-/* Indexes. `key` is an alternate key, or SIM_KEYS_MAX for the primary one. */
+/* Indexes. `key` is an alternate key, or one of two that are none. */
 
 #define PRIMARY SIM_KEYS_MAX
+#define ALIKE   (SIM_KEYS_MAX + 1)
 
 static struct sim_index *index_of(struct sim_store *store, uint32_t key)
 {
-    return key == PRIMARY ? &store->ids : &store->keys[key];
+    return key == PRIMARY ? &store->ids : key == ALIKE ? &store->alike : &store->keys[key];
+}
+
+static const struct sim_key *definition_of(const struct sim_store *store, uint32_t key)
+{
+    return key == ALIKE ? &store->table->rule : &store->table->keys[key];
 }
 
 static uint32_t hash_parts(const struct sim_value *parts, uint32_t count)
@@ -143,7 +151,7 @@ static uint32_t hash_parts(const struct sim_value *parts, uint32_t count)
 static bool read_parts(const struct sim_store *store, const struct sim_row *row, uint32_t key,
                        struct sim_value *parts)
 {
-    const struct sim_key *definition = &store->table->keys[key];
+    const struct sim_key *definition = definition_of(store, key);
     for (uint32_t i = 0; i < definition->column_count; i++) {
         parts[i] = sim_row_get(row, definition->columns[i]);
         if (parts[i].kind == SIM_NULL)
@@ -163,7 +171,7 @@ static bool row_hash(const struct sim_store *store, const struct sim_row *row, u
     struct sim_value parts[SIM_KEY_COLUMNS_MAX];
     if (!read_parts(store, row, key, parts))
         return false;
-    *ret = hash_parts(parts, store->table->keys[key].column_count);
+    *ret = hash_parts(parts, definition_of(store, key)->column_count);
     return true;
 }
 
@@ -250,6 +258,8 @@ static void add_everywhere(struct sim_store *store, uint32_t place)
         if (is_indexed(store->table, key))
             index_add(store, key, place);
     }
+    if (store->table->rule.column_count)
+        index_add(store, ALIKE, place);
 }
 
 static void remove_everywhere(struct sim_store *store, uint32_t place)
@@ -259,6 +269,8 @@ static void remove_everywhere(struct sim_store *store, uint32_t place)
         if (is_indexed(store->table, key))
             index_remove(store, key, place);
     }
+    if (store->table->rule.column_count)
+        index_remove(store, ALIKE, place);
 }
 
 /* The store. */
@@ -274,6 +286,7 @@ void sim_store_release(struct sim_store *store)
         free(store->places[i]);
     free(store->places);
     free(store->ids.slots);
+    free(store->alike.slots);
     for (uint32_t i = 0; i < SIM_KEYS_MAX; i++)
         free(store->keys[i].slots);
     *store = (struct sim_store){ .table = store->table };
@@ -316,11 +329,11 @@ static bool equal_parts(const struct sim_value *a, const struct sim_value *b, ui
     return true;
 }
 
-uint32_t sim_store_find_key(const struct sim_store *store, uint32_t key,
-                            const struct sim_value *parts)
+/* The first row of an index with these values that is not at `except`. */
+static uint32_t find_parts(const struct sim_store *store, const struct sim_index *index,
+                           uint32_t key, const struct sim_value *parts, uint32_t except)
 {
-    const struct sim_index *index = &store->keys[key];
-    uint32_t part_count = store->table->keys[key].column_count;
+    uint32_t part_count = definition_of(store, key)->column_count;
     if (!index->count)
         return SIM_NO_PLACE;
     for (uint32_t i = 0; i < part_count; i++) {
@@ -334,11 +347,27 @@ uint32_t sim_store_find_key(const struct sim_store *store, uint32_t key,
             continue;
         struct sim_value own[SIM_KEY_COLUMNS_MAX];
         uint32_t place = index->slots[at].place - 1;
-        if (read_parts(store, store->places[place], key, own) &&
+        if (place != except && read_parts(store, store->places[place], key, own) &&
             equal_parts(own, parts, part_count))
             return place;
     }
     return SIM_NO_PLACE;
+}
+
+uint32_t sim_store_find_key(const struct sim_store *store, uint32_t key,
+                            const struct sim_value *parts)
+{
+    return find_parts(store, &store->keys[key], key, parts, SIM_NO_PLACE);
+}
+
+uint32_t sim_store_alike(const struct sim_store *store, const struct sim_value *values,
+                         uint32_t except)
+{
+    const struct sim_key *rule = &store->table->rule;
+    struct sim_value parts[SIM_KEY_COLUMNS_MAX];
+    for (uint32_t i = 0; i < rule->column_count; i++)
+        parts[i] = values[rule->columns[i]];
+    return find_parts(store, &store->alike, ALIKE, parts, except);
 }
 
 int sim_store_conflict(const struct sim_store *store, const struct sim_value *values,

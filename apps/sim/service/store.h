@@ -6,6 +6,7 @@
  *                given out twice, so that it serves as a paging position
  *     ids        hash of the primary id (and the partition of an elastic table) -> place
  *     keys[]     hash of each active alternate key -> place; rows with a null part are not in it
+ *     alike      the same for the rule by which duplicates are detected; any number may be alike
  *
  * A row is one block of memory that never changes: an update puts a new row in its place and hands
  * the old one back. A pointer to a row is good until the next write to its table.
@@ -57,6 +58,7 @@ struct sim_store {
     uint32_t row_count;
     struct sim_index ids;
     struct sim_index keys[SIM_KEYS_MAX];
+    struct sim_index alike;
 };
 
 void sim_store_init(struct sim_store *store, const struct sim_table *table);
@@ -88,6 +90,11 @@ uint32_t sim_store_find_key(const struct sim_store *store, uint32_t key,
  */
 int sim_store_conflict(const struct sim_store *store, const struct sim_value *values,
                        uint32_t except, uint32_t *ret_place);
+
+/* A row at another place than `except` that the table's rule finds alike to these values (of all
+ * columns), or SIM_NO_PLACE. */
+uint32_t sim_store_alike(const struct sim_store *store, const struct sim_value *values,
+                         uint32_t except);
 
 /* Append a row, which the store then owns. No key may be taken. Returns its place. */
 uint32_t sim_store_insert(struct sim_store *store, struct sim_row *row);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who calls: the application users app1 … appN, what each may do, and the reference rows that stand
- * for them. A scenario may take rights away, and name security roles:
+ * Who calls: the application users app1 … appN, and what each may do. A scenario may take rights
+ * away, and name security roles:
  *
  *     "users": [{ "name": "app2", "privileges": { "account": "none" | "read" | "write" | "all" },
- *                 "read": "own" | "all", "roles": ["Basic User"] }]
+ *                 "read": "own" | "all", "roles": ["Basic User"], "impersonate": true | false }]
  *
  * Roles are names that can be read, no more: what a user may do is said by its privileges. Without
  * a word on them a user is a System Administrator.
@@ -17,8 +17,6 @@
 
 #define DEFAULT_ROLE "System Administrator"
 #define ROLE_ID      0x701e
-
-#define CREATED_US INT64_C(1704067200000000) /* 2024-01-01: as old as the environment */
 
 static enum weir_status wrong(const char *file, uint32_t number, const char *key,
                               struct weir_str value, const char *allowed, struct weir_error *err)
@@ -108,6 +106,10 @@ static enum weir_status read_user(struct sim_api *api, const struct weir_json_no
             user->reads_own = weir_str_equal(node->text, weir_str_from("own"));
             if (!user->reads_own && !weir_str_equal(node->text, weir_str_from("all")))
                 return wrong(file, number, "read", node->text, "one of own all", err);
+        } else if (weir_str_equal(node->key, weir_str_from("impersonate"))) {
+            user->no_impersonation = weir_str_equal(node->text, weir_str_from("false"));
+            if (node->type != WEIR_JSON_BOOL)
+                return wrong(file, number, "impersonate", node->text, "true or false", err);
         } else if (node != name) {
             return weir_fail(err, WEIR_E_INVALID, "%s: users[%u] has an unknown key \"%.*s\"", file,
                              number, (int)node->key.len, node->key.ptr);
@@ -226,7 +228,7 @@ void sim_api_list_roles(const struct sim_api *api, const struct sim_call *call,
 {
     const struct sim_table *table = sim_api_set(api, url->set, answer);
     bool with_name;
-    if (!table || !sim_api_may(api, call->user, table, SIM_RIGHT_READ, "Read", answer))
+    if (!table || !sim_api_may(api, call, table, SIM_RIGHT_READ, "Read", answer))
         return;
     const struct sim_user *user = user_of(api, url, answer);
     if (!user || !read_select(url, &with_name, answer))
@@ -238,95 +240,4 @@ void sim_api_list_roles(const struct sim_api *api, const struct sim_call *call,
                     api->base_url, (int)url->version.len, url->version.ptr);
     put_roles(user, with_name, &answer->body);
     weir_buf_add_text(&answer->body, "]}");
-}
-
-/* Reference rows. */
-
-struct reference {
-    struct sim_api *api;
-    const struct sim_table *table;
-    struct sim_value values[SIM_COLUMNS_MAX];
-};
-
-/* False: there is no such table; a scenario may have replaced it. */
-static bool begin(struct reference *row, struct sim_api *api, const char *table, struct sim_guid id)
-{
-    memset(row->values, 0, sizeof(row->values));
-    row->api = api;
-    row->table = sim_schema_table(&api->schema, weir_str_from(table));
-    if (!row->table)
-        return false;
-    row->values[row->table->id] = (struct sim_value){ .kind = SIM_ID, .id = id };
-    return true;
-}
-
-static void set(struct reference *row, const char *name, struct sim_value value)
-{
-    uint32_t column = sim_table_column(row->table, weir_str_from(name));
-    if (column != SIM_NO_COLUMN)
-        row->values[column] = value;
-}
-
-static void set_text(struct reference *row, const char *name, const char *text)
-{
-    set(row, name, (struct sim_value){ .kind = SIM_TEXT, .text = weir_str_from(text) });
-}
-
-static void set_id(struct reference *row, const char *name, struct sim_guid id)
-{
-    set(row, name, (struct sim_value){ .kind = SIM_ID, .id = id });
-}
-
-static void set_number(struct reference *row, const char *name, int64_t number)
-{
-    set(row, name, (struct sim_value){ .kind = SIM_NUMBER, .number = number });
-}
-
-static void finish(struct reference *row)
-{
-    set_number(row, "createdon", CREATED_US);
-    set_number(row, "modifiedon", CREATED_US);
-    sim_store_insert(&row->api->stores[row->table->place],
-                     sim_row_new(row->table, ++row->api->row_version, row->values));
-}
-
-static void add_user(struct sim_api *api, uint32_t number)
-{
-    struct reference row;
-    const struct sim_user *user = &api->users[number];
-    char mail[64];
-    if (!begin(&row, api, "systemuser", user->id))
-        return;
-    snprintf(mail, sizeof(mail), "%s@contoso.example", user->name);
-    set_text(&row, "fullname", user->name);
-    set_text(&row, "domainname", mail);
-    set_text(&row, "internalemailaddress", mail);
-    set_id(&row, "applicationid", sim_guid_of("applicationid", number));
-    set_id(&row, "azureactivedirectoryobjectid", sim_guid_of("objectid", number));
-    set_number(&row, "isdisabled", 0);
-    set_id(&row, "businessunitid", api->business_unit);
-    finish(&row);
-}
-
-void sim_api_add_reference_rows(struct sim_api *api)
-{
-    struct reference row;
-    if (begin(&row, api, "businessunit", api->business_unit)) {
-        set_text(&row, "name", "contoso");
-        finish(&row);
-    }
-    if (begin(&row, api, "team", sim_guid_of("team", 0))) {
-        set_text(&row, "name", "contoso");
-        set_id(&row, "businessunitid", api->business_unit);
-        finish(&row);
-    }
-    if (begin(&row, api, "transactioncurrency", sim_guid_of("transactioncurrency", 0))) {
-        set_text(&row, "currencyname", "US Dollar");
-        set_text(&row, "isocurrencycode", "USD");
-        set_text(&row, "currencysymbol", "$");
-        set_number(&row, "exchangerate", INT64_C(10000000000));
-        finish(&row);
-    }
-    for (uint32_t i = 0; i < api->user_count; i++)
-        add_user(api, i);
 }

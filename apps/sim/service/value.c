@@ -108,6 +108,8 @@ bool sim_value_same(const struct sim_value *a, const struct sim_value *b)
         return weir_str_equal(a->text, b->text);
     case SIM_NUMBER:
         return a->number == b->number;
+    case SIM_DECIMAL:
+        return a->decimal == b->decimal;
     case SIM_REAL:
         return memcmp(&a->real, &b->real, sizeof(a->real)) == 0;
     case SIM_ID:
@@ -127,6 +129,8 @@ int sim_value_compare(const struct sim_value *a, const struct sim_value *b)
         return compare_texts(a->text, b->text);
     case SIM_NUMBER:
         return (a->number > b->number) - (a->number < b->number);
+    case SIM_DECIMAL:
+        return (a->decimal > b->decimal) - (a->decimal < b->decimal);
     case SIM_REAL:
         return (a->real > b->real) - (a->real < b->real);
     case SIM_ID:
@@ -149,6 +153,8 @@ uint64_t sim_value_hash(const struct sim_value *value)
         return hash_text(value->text);
     case SIM_NUMBER:
         return mix(SIM_NUMBER, (uint64_t)value->number);
+    case SIM_DECIMAL:
+        return mix(mix(SIM_DECIMAL, (uint64_t)value->decimal), (uint64_t)(value->decimal >> 64));
     case SIM_REAL: {
         double real = value->real == 0 ? 0 : value->real; /* -0 equals 0 */
         uint64_t bits;

@@ -3,8 +3,8 @@
  * One value of one column, by value. Which kind a column has follows from its type:
  *
  *     text     texts, memos; multi-choices as "1,2,3"
- *     number   whole numbers, choices, booleans (0, 1); decimals and money times 10^precision;
- *              dates as microseconds since 1970
+ *     number   whole numbers, choices, booleans (0, 1); dates as microseconds since 1970
+ *     decimal  decimals and money times 10^precision
  *     real     floating point
  *     id       primary ids and lookups; `target` is the place in the lookup's list of targets
  *
@@ -15,11 +15,13 @@
 
 #include "base/buf.h"
 #include "sim/service/guid.h"
+#include "sim/service/wide.h"
 
 enum sim_value_kind {
     SIM_NULL = 0,
     SIM_TEXT,
     SIM_NUMBER,
+    SIM_DECIMAL,
     SIM_REAL,
     SIM_ID,
 };
@@ -30,6 +32,7 @@ struct sim_value {
     union {
         struct weir_str text;
         int64_t number;
+        sim_wide decimal;
         double real;
         struct sim_guid id;
     };

@@ -125,14 +125,20 @@ static enum weir_status send_batch(struct weir_client *client, const struct weir
     return weir_execute(client, &request, ret, err);
 }
 
-static enum weir_status ask_once(struct weir_client *client, const char *table, uint64_t cancel_tag,
-                                 struct weir_description *ret, struct weir_error *err)
+struct question {
+    struct weir_client *client;
+    const char *table;
+    struct weir_description *ret;
+};
+
+static enum weir_status ask_once(void *ctx, uint64_t cancel_tag, struct weir_error *err)
 {
+    const struct question *it = ctx;
     char *paths[WEIR_METADATA_PARTS];
     char boundary[40];
     struct weir_buf body;
     struct weir_response response = { 0 };
-    enum weir_status status = weir_metadata_paths(table, paths, err);
+    enum weir_status status = weir_metadata_paths(it->table, paths, err);
     if (status)
         return status;
     snprintf(boundary, sizeof(boundary), "batch_%016llx",
@@ -140,9 +146,9 @@ static enum weir_status ask_once(struct weir_client *client, const char *table, 
     weir_buf_init(&body, WEIR_BODY_BYTES_MAX);
     status = write_batch(paths, weir_str_from(boundary), &body, err);
     if (!status)
-        status = send_batch(client, &body, boundary, cancel_tag, &response, err);
+        status = send_batch(it->client, &body, boundary, cancel_tag, &response, err);
     if (!status)
-        status = read_answer(table, &response, ret, err);
+        status = read_answer(it->table, &response, it->ret, err);
     weir_response_release(&response);
     weir_buf_release(&body);
     weir_metadata_paths_free(paths);
@@ -153,23 +159,6 @@ enum weir_status weir_client_describe(struct weir_client *client, const char *ta
                                       int64_t patience_us, struct weir_description *ret,
                                       struct weir_error *err)
 {
-    struct weir_error why = { 0 };
-    struct weir_error last = { 0 };
-    struct weir_watchman watchman;
-    enum weir_status status;
-    weir_watchman_init(&watchman, client, patience_us);
-    do {
-        status = ask_once(client, table, watchman.cancel_tag, ret, &why);
-        if (status == WEIR_E_UNAVAILABLE)
-            last = why;
-    } while (status == WEIR_E_UNAVAILABLE && weir_watchman_allows(&watchman, &why));
-    weir_watchman_release(&watchman);
-    if (status == WEIR_E_CANCELLED) {
-        weir_fail(&why, WEIR_E_UNAVAILABLE, "the service did not answer within %lld s%s%s",
-                  (long long)(patience_us / WEIR_US_PER_S), last.status ? ": " : "", last.message);
-        status = WEIR_E_UNAVAILABLE;
-    }
-    if (status && err)
-        *err = why;
-    return status;
+    struct question question = { client, table, ret };
+    return weir_watchman_insist(client, patience_us, ask_once, &question, err);
 }

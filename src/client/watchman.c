@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/rng.h"
 
 #define WATCH_US  (250 * WEIR_US_PER_MS)
@@ -95,4 +96,28 @@ bool weir_watchman_allows(struct weir_watchman *it, const struct weir_error *why
     bool again = it->left_us > 0;
     pthread_mutex_unlock(&it->lock);
     return again;
+}
+
+enum weir_status weir_watchman_insist(struct weir_client *client, int64_t patience_us,
+                                      weir_watchman_ask *ask, void *ctx, struct weir_error *err)
+{
+    struct weir_error why = { 0 };
+    struct weir_error last = { 0 };
+    struct weir_watchman watchman;
+    enum weir_status status;
+    weir_watchman_init(&watchman, client, patience_us);
+    do {
+        status = ask(ctx, watchman.cancel_tag, &why);
+        if (status == WEIR_E_UNAVAILABLE)
+            last = why;
+    } while (status == WEIR_E_UNAVAILABLE && weir_watchman_allows(&watchman, &why));
+    weir_watchman_release(&watchman);
+    if (status == WEIR_E_CANCELLED) {
+        weir_fail(&why, WEIR_E_UNAVAILABLE, "the service did not answer within %lld s%s%s",
+                  (long long)(patience_us / WEIR_US_PER_S), last.status ? ": " : "", last.message);
+        status = WEIR_E_UNAVAILABLE;
+    }
+    if (status && err)
+        *err = why;
+    return status;
 }

@@ -32,4 +32,12 @@ void weir_watchman_release(struct weir_watchman *watchman);
  */
 bool weir_watchman_allows(struct weir_watchman *watchman, const struct weir_error *why);
 
+/*
+ * Asks, and asks again while the answer is WEIR_E_UNAVAILABLE and there is patience; `ask` sends
+ * its requests with the tag. WEIR_E_UNAVAILABLE: it is used up. Otherwise what `ask` returned last.
+ */
+typedef enum weir_status weir_watchman_ask(void *ctx, uint64_t cancel_tag, struct weir_error *err);
+enum weir_status weir_watchman_insist(struct weir_client *client, int64_t patience_us,
+                                      weir_watchman_ask *ask, void *ctx, struct weir_error *err);
+
 #endif

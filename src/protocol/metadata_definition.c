@@ -89,7 +89,7 @@ static enum weir_status read_required(struct weir_metadata_reader *reader,
 }
 
 /* A lookup holds a row, and its id goes by another name. */
-static const char *make_key_name(struct weir_table *table, const struct weir_column *column)
+const char *weir_table_key_name(struct weir_table *table, const struct weir_column *column)
 {
     if (!weir_column_is_lookup(column))
         return column->name;
@@ -118,7 +118,7 @@ static enum weir_status read_column(struct weir_metadata_reader *reader,
     if (status == WEIR_OK)
         status = read_required(reader, node, &column->required);
     if (status == WEIR_OK)
-        column->key_name = make_key_name(reader->table, column);
+        column->key_name = weir_table_key_name(reader->table, column);
     return status;
 }
 

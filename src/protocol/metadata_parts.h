@@ -56,6 +56,9 @@ enum weir_status weir_metadata_read_cast(struct weir_metadata_reader *reader,
 void *weir_table_alloc(struct weir_table *table, size_t count, size_t size);
 const char *weir_table_text(struct weir_table *table, struct weir_str text);
 
+/* What a column with this name and type is called in a key. */
+const char *weir_table_key_name(struct weir_table *table, const struct weir_column *column);
+
 /* ---- members ---- */
 
 /* The member is not there, or null. */

@@ -6,6 +6,7 @@
 #include "protocol/batch.h"
 #include "protocol/item_answer.h"
 #include "protocol/metadata.h"
+#include "protocol/metadata_text.h"
 #include "support/gathered.h"
 #include "support/sim_process.h"
 
@@ -217,6 +218,29 @@ START_TEST(no_column_is_left_without_what_its_kind_has)
 }
 END_TEST
 
+START_TEST(what_is_kept_of_a_table_is_the_table)
+{
+    static const char *const names[] = { "account", "contact", "sensorreading", "annotation",
+                                         "systemuser" };
+    start("--no-limits", NULL);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct weir_table *back = NULL;
+        describe_well(names[i]);
+        char *text = weir_table_print(table);
+        enum weir_status status = weir_table_parse(weir_str_from(text), &back, &err);
+        ck_assert_msg(status == WEIR_OK, "%s: %s", names[i], err.message);
+        char *again = weir_table_print(back);
+        ck_assert_str_eq(again, text);
+        ck_assert_uint_eq(back->column_count, table->column_count);
+        ck_assert(back->bulk_known && back->type == table->type);
+        free(again);
+        free(text);
+        weir_table_free(back);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(elastic_tables_and_tables_without_bulk_messages_are_told_apart)
 {
     start("--no-limits", NULL);
@@ -261,6 +285,7 @@ int main(void)
     suite_add(&s, an_account_is_described_in_one_request);
     suite_add(&s, columns_have_lengths_ranges_dates_choices_and_targets);
     suite_add(&s, no_column_is_left_without_what_its_kind_has);
+    suite_add(&s, what_is_kept_of_a_table_is_the_table);
     suite_add(&s, elastic_tables_and_tables_without_bulk_messages_are_told_apart);
     suite_add(&s, a_name_that_is_none_is_explained);
     suite_add(&s, an_answer_that_ends_too_early_is_worth_another_try);

@@ -84,6 +84,12 @@
 #define WEIR_CHOICES_MAX        16384 /* of one column */
 #define WEIR_LOOKUP_TARGETS_MAX 4096  /* likewise */
 #define WEIR_ALTERNATE_KEYS_MAX 64
+#define WEIR_TABLE_TEXT_MAX     ((size_t)16 * 1024 * 1024) /* of all of it, as it is kept */
+
+/* Rows of a table that are listed, to be looked up. */
+#define WEIR_LISTING_PAGE_ROWS   5000 /* asked for at once: the most that the service gives */
+#define WEIR_LISTING_PAGES_MAX   10000
+#define WEIR_LISTING_COLUMNS_MAX 16
 
 /* Log lines. */
 #define WEIR_LOG_LINE_MAX 4096
@@ -136,11 +142,23 @@
 #define WEIR_PACKER_PART_BYTES     640   /* … and of a part of a $batch around its row */
 #define WEIR_INTAKE_BLOCKS_MAX     1024  /* hashes of blocks that wait to be taken */
 #define WEIR_SUPERSEDED_MAX        65536 /* keys of rejected rows, and of offered ones */
+#define WEIR_CHECK_KEYS_MAX        (2 * 1024 * 1024) /* of a dry run, to see repeats: 64 MiB */
 
 /* Records on their way to rows. */
 #define WEIR_ROW_NAME_BYTES_MAX ((size_t)16 * 1024) /* of a key or a partition in an address */
 #define WEIR_ROW_BYTES_MAX      (WEIR_BODY_BYTES_MAX - (size_t)64 * 1024) /* alone in a request */
-#define WEIR_DRAFT_BYTES_ENOUGH ((size_t)5 * 1024 * 1024) /* an arena in which any draft fits */
+#define WEIR_DRAFT_BYTES_ENOUGH ((size_t)24 * 1024 * 1024) /* an arena in which any draft fits */
+#define WEIR_MEMBER_NAMES_MAX   10000 /* different ones in all objects of an input */
+#define WEIR_LOOKUP_TABLES_MAX  32    /* that are described because lookups point there */
+
+/* How the input is to be understood. */
+#define WEIR_SPEC_BYTES_MAX  (1024 * 1024) /* of a mapping file */
+#define WEIR_SPEC_VALUES_MAX 16384         /* texts of one column that stand for others */
+#define WEIR_SPEC_WITH_MAX   4096          /* constants */
+
+/* Rows of tables that lookups refer to by a column. */
+#define WEIR_REFERENCES_MAX       1000000
+#define WEIR_REFERENCES_BYTES_MAX ((size_t)128 * 1024 * 1024) /* of their values */
 
 /* Cells. */
 #define WEIR_MULTI_CHOICES_MAX 150                 /* of one cell, by the service's documentation */

@@ -75,14 +75,6 @@ bool weir_str_to_int64(struct weir_str text, int64_t *ret)
     return true;
 }
 
-int weir_str_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 struct weir_str weir_str_cut(struct weir_str text, size_t bytes_max)
 {
     if (text.len <= bytes_max)

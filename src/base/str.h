@@ -44,7 +44,13 @@ size_t weir_str_find_nocase(struct weir_str text, const char *needle);
 bool weir_str_to_int64(struct weir_str text, int64_t *ret);
 
 /* The value of a hexadecimal digit of either case; -1: it is none. */
-int weir_str_hex_digit(char c);
+static inline int weir_str_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 /* The beginning of a UTF-8 text, `bytes_max` bytes at most, without half a character at its end. */
 struct weir_str weir_str_cut(struct weir_str text, size_t bytes_max);

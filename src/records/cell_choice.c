@@ -13,8 +13,6 @@
  * shows them. Labels may have commas: a cell that is one label as a whole is that choice, and with
  * semicolons commas do not count. One that is named twice is sent once.
  */
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -23,7 +21,6 @@
 #define LISTED_MAX     6   /* choices in a message */
 #define LIST_BYTES_MAX 300 /* of all of them */
 #define LABEL_MAX      40  /* of one */
-#define VALUE_BYTES    12  /* of one as text, with its terminator */
 
 /* ---- one choice ---- */
 
@@ -118,37 +115,52 @@ static enum weir_status find(const struct weir_cell_rule *rule, struct weir_str 
     return WEIR_OK;
 }
 
-static size_t print_value(int32_t value, char text[VALUE_BYTES])
+/* As it is written: digits, with a sign before those of a negative one. */
+static size_t value_bytes(int32_t value)
 {
-    return (size_t)snprintf(text, VALUE_BYTES, "%d", (int)value);
+    size_t bytes = 1 + (value < 0);
+    while (value /= 10)
+        bytes++;
+    return bytes;
 }
 
 static char *write_value(int32_t value, char *to)
 {
-    char text[VALUE_BYTES];
-    size_t len = print_value(value, text);
-    memcpy(to, text, len);
-    return to + len;
+    char *end = to + value_bytes(value);
+    char *at = end;
+    uint32_t rest = value < 0 ? 0 - (uint32_t)value : (uint32_t)value;
+    do {
+        *--at = (char)('0' + rest % 10);
+    } while (rest /= 10);
+    if (value < 0)
+        *--at = '-';
+    return end;
 }
 
 static enum weir_status measure_choice(const struct weir_cell_rule *rule, struct weir_str cell,
                                        size_t *ret_bytes, struct weir_error *err)
 {
-    int32_t value;
-    char text[VALUE_BYTES];
+    int32_t value = 0;
     enum weir_status status = find(rule, weir_str_trim(cell), &value, err);
     if (!status)
-        *ret_bytes = print_value(value, text);
+        *ret_bytes = value_bytes(value);
     return status;
 }
 
 static char *write_choice(const struct weir_cell_rule *rule, struct weir_str cell, char *to)
 {
-    int32_t value;
+    int32_t value = 0;
     return find(rule, weir_str_trim(cell), &value, NULL) ? to : write_value(value, to);
 }
 
-const struct weir_typed_kind weir_kind_choice = { "", measure_choice, write_choice };
+int32_t weir_cell_choice(const struct weir_cell_rule *rule, struct weir_str cell)
+{
+    int32_t value = 0;
+    find(rule, weir_str_trim(cell), &value, NULL);
+    return value;
+}
+
+const struct weir_typed_kind weir_kind_choice = { measure_choice, write_choice };
 
 /* ---- several choices ---- */
 
@@ -201,7 +213,7 @@ static enum weir_status read_list(const struct weir_cell_rule *rule, struct weir
     enum weir_status status = WEIR_OK;
     chosen->count = 0;
     while (more && !status) {
-        int32_t value;
+        int32_t value = 0;
         struct weir_str item = take_item(&rest, separator, &more);
         status = item.len ? find(rule, item, &value, err) : fail_gap(rule, cell, err);
         if (!status)
@@ -227,13 +239,12 @@ static enum weir_status measure_choices(const struct weir_cell_rule *rule, struc
                                         size_t *ret_bytes, struct weir_error *err)
 {
     struct chosen chosen;
-    char text[VALUE_BYTES];
     enum weir_status status = read_choices(rule, cell, &chosen, err);
     if (status)
         return status;
     size_t bytes = 2 + chosen.count - 1;
     for (uint32_t i = 0; i < chosen.count; i++)
-        bytes += print_value(chosen.values[i], text);
+        bytes += value_bytes(chosen.values[i]);
     *ret_bytes = bytes;
     return WEIR_OK;
 }
@@ -253,16 +264,17 @@ static char *write_choices(const struct weir_cell_rule *rule, struct weir_str ce
     return to;
 }
 
-const struct weir_typed_kind weir_kind_choices = { "", measure_choices, write_choices };
+const struct weir_typed_kind weir_kind_choices = { measure_choices, write_choices };
 
 /* ---- booleans ---- */
 
 /* 1, 0, or -1: none of the words. */
 static int read_word(struct weir_str text)
 {
-    static const char *const words[] = { "false", "true", "no", "yes", "0", "1" };
+    static const struct weir_str words[] = { { "false", 5 }, { "true", 4 }, { "no", 2 },
+                                             { "yes", 3 },   { "0", 1 },    { "1", 1 } };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (weir_str_equal_nocase(text, weir_str_from(words[i])))
+        if (text.len == words[i].len && weir_str_equal_nocase(text, words[i]))
             return i % 2;
     }
     return -1;
@@ -334,4 +346,4 @@ static char *write_boolean(const struct weir_cell_rule *rule, struct weir_str ce
     return to + word_of(value).len;
 }
 
-const struct weir_typed_kind weir_kind_boolean = { "", measure_boolean, write_boolean };
+const struct weir_typed_kind weir_kind_boolean = { measure_boolean, write_boolean };

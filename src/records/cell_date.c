@@ -239,7 +239,7 @@ static char *write_date(const struct weir_cell_rule *rule, struct weir_str cell,
     return to + DATE_CHARS + 1;
 }
 
-const struct weir_typed_kind weir_kind_date = { "", measure_date, write_date };
+const struct weir_typed_kind weir_kind_date = { measure_date, write_date };
 
 /* ---- clocks ---- */
 
@@ -271,7 +271,7 @@ static char *write_clock(const struct weir_cell_rule *rule, struct weir_str cell
     return write_stamp(seconds_of(&stamp), stamp.fraction, to);
 }
 
-const struct weir_typed_kind weir_kind_clock = { "", measure_clock, write_clock };
+const struct weir_typed_kind weir_kind_clock = { measure_clock, write_clock };
 
 /* ---- moments ---- */
 
@@ -338,4 +338,4 @@ static char *write_moment(const struct weir_cell_rule *rule, struct weir_str cel
     return read_moment(rule, cell, &utc_s, &fraction, NULL) ? to : write_stamp(utc_s, fraction, to);
 }
 
-const struct weir_typed_kind weir_kind_moment = { "", measure_moment, write_moment };
+const struct weir_typed_kind weir_kind_moment = { measure_moment, write_moment };

@@ -24,7 +24,7 @@ static bool parse_digits(struct weir_str text, struct weir_guid *ret)
     return true;
 }
 
-static bool parse(struct weir_str cell, struct weir_guid *ret)
+bool weir_cell_guid(struct weir_str cell, struct weir_guid *ret)
 {
     struct weir_str text = weir_str_trim(cell);
     if (text.len == DIGITS)
@@ -38,7 +38,7 @@ static enum weir_status measure(const struct weir_cell_rule *rule, struct weir_s
                                 size_t *ret_bytes, struct weir_error *err)
 {
     struct weir_guid guid;
-    if (!parse(cell, &guid))
+    if (!weir_cell_guid(cell, &guid))
         return weir_fail(err, WEIR_E_INVALID,
                          "\"%.*s\" is no GUID; \"%s\" takes 32 hexadecimal digits in groups of "
                          "8-4-4-4-12",
@@ -52,7 +52,7 @@ static char *write_guid(const struct weir_cell_rule *rule, struct weir_str cell,
     struct weir_guid guid;
     char text[WEIR_GUID_TEXT];
     (void)rule;
-    if (!parse(cell, &guid))
+    if (!weir_cell_guid(cell, &guid))
         return to;
     weir_guid_print(&guid, text);
     *to++ = '"';
@@ -61,4 +61,4 @@ static char *write_guid(const struct weir_cell_rule *rule, struct weir_str cell,
     return to + WEIR_GUID_CHARS + 1;
 }
 
-const struct weir_typed_kind weir_kind_guid = { "", measure, write_guid };
+const struct weir_typed_kind weir_kind_guid = { measure, write_guid };

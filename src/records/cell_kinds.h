@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cells by the type of their column. A rule is what one column asks of its cells: made once, then
- * used for every row, in two steps like the kinds of cell.h: measured, so that a row can be refused
- * before there is memory for it, then written.
+ * used for every row, in two steps: measured, so that a row can be refused before there is memory
+ * for it, then written.
  *
  *     text       Contoso                    "Contoso"
  *     whole      007                        7
@@ -25,6 +25,8 @@
 #ifndef WEIR_RECORDS_CELL_KINDS_H
 #define WEIR_RECORDS_CELL_KINDS_H
 
+#include "base/arena.h"
+#include "protocol/guid.h"
 #include "records/choice_index.h"
 #include "records/decimal.h"
 #include "records/zone.h"
@@ -40,8 +42,6 @@ struct weir_cell_rule;
 
 /* Cells that are not empty. */
 struct weir_typed_kind {
-    const char *suffix; /* of the member's name, behind that of the column */
-
     /* How many bytes the value will have. WEIR_E_INVALID: it cannot be right. */
     enum weir_status (*measure)(const struct weir_cell_rule *rule, struct weir_str cell,
                                 size_t *ret_bytes, struct weir_error *err);
@@ -70,7 +70,6 @@ struct weir_cell_rule {
  * at all. */
 const struct weir_typed_kind *weir_typed_kind_of(const struct weir_column *column);
 
-/* The column has a kind. */
 void weir_cell_rule_init(struct weir_cell_rule *rule, const struct weir_column *column,
                          const struct weir_zone *zone, enum weir_cell_empty empty);
 
@@ -83,6 +82,17 @@ bool weir_cell_rule_omits(const struct weir_cell_rule *rule, struct weir_str cel
 enum weir_status weir_cell_rule_measure(const struct weir_cell_rule *rule, struct weir_str cell,
                                         size_t *ret_bytes, struct weir_error *err);
 char *weir_cell_rule_write(const struct weir_cell_rule *rule, struct weir_str cell, char *to);
+
+/*
+ * A cell as it stands in the predicate of a key: texts as they are, ids in their canonical form,
+ * numbers, choices, booleans and dates as they would be sent, without quotes. What must change is
+ * in memory of the arena. Columns without a kind may have a rule for this.
+ *   WEIR_E_INVALID  it cannot be right
+ *   WEIR_E_TOO_BIG  the arena is full
+ */
+enum weir_status weir_cell_rule_literal(const struct weir_cell_rule *rule, struct weir_str cell,
+                                        struct weir_arena *arena, struct weir_str *ret,
+                                        struct weir_error *err);
 
 /* ---- what the files of the kinds share ---- */
 
@@ -97,6 +107,12 @@ extern const struct weir_typed_kind weir_kind_date;    /* cell_date.c */
 extern const struct weir_typed_kind weir_kind_clock;   /* cell_date.c */
 extern const struct weir_typed_kind weir_kind_moment;  /* cell_date.c */
 extern const struct weir_typed_kind weir_kind_guid;    /* cell_guid.c */
+
+/* An id in any form in which Windows prints it; blanks around it do not count. */
+bool weir_cell_guid(struct weir_str cell, struct weir_guid *ret); /* cell_guid.c */
+
+/* Which choice a cell means that was measured: its value. */
+int32_t weir_cell_choice(const struct weir_cell_rule *rule, struct weir_str cell);
 
 /* Give a rule of numbers its bounds. */
 void weir_cell_rule_set_range(struct weir_cell_rule *rule);

@@ -195,7 +195,7 @@ static char *write_number(read_fn *read, const struct weir_cell_rule *rule, stru
     {                                                                                              \
         return write_number(read_##name, rule, cell, to);                                          \
     }                                                                                              \
-    const struct weir_typed_kind weir_kind_##name = { "", measure_##name, write_##name }
+    const struct weir_typed_kind weir_kind_##name = { measure_##name, write_##name }
 
 KIND(whole);
 KIND(decimal);

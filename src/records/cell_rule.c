@@ -81,3 +81,51 @@ char *weir_cell_rule_write(const struct weir_cell_rule *rule, struct weir_str ce
     memcpy(to, "null", NULL_BYTES);
     return to + NULL_BYTES;
 }
+
+/* ---- in keys ---- */
+
+static enum weir_status print_id(const struct weir_cell_rule *rule, struct weir_str cell,
+                                 char text[WEIR_GUID_TEXT], struct weir_error *err)
+{
+    struct weir_guid guid;
+    if (!weir_cell_guid(cell, &guid))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "\"%.*s\" is no id; \"%s\" needs 32 hexadecimal digits in groups of "
+                         "8-4-4-4-12",
+                         WEIR_CELL_QUOTED(cell), rule->column->name);
+    weir_guid_print(&guid, text);
+    return WEIR_OK;
+}
+
+/* Into memory of just the size that was measured. */
+static struct weir_str print_value(const struct weir_cell_rule *rule, struct weir_str cell,
+                                   char *memory, size_t bytes)
+{
+    weir_cell_rule_write(rule, cell, memory);
+    bool quoted = bytes >= 2 && memory[0] == '"';
+    return quoted ? weir_str(memory + 1, bytes - 2) : weir_str(memory, bytes);
+}
+
+enum weir_status weir_cell_rule_literal(const struct weir_cell_rule *rule, struct weir_str cell,
+                                        struct weir_arena *arena, struct weir_str *ret,
+                                        struct weir_error *err)
+{
+    char id[WEIR_GUID_TEXT];
+    size_t bytes = WEIR_GUID_CHARS;
+    bool is_id = !rule->kind || rule->kind == &weir_kind_guid;
+    if (rule->kind == &weir_kind_text) {
+        *ret = cell;
+        return WEIR_OK;
+    }
+    enum weir_status status =
+        is_id ? print_id(rule, cell, id, err) : weir_cell_rule_measure(rule, cell, &bytes, err);
+    if (status)
+        return status;
+    char *memory = weir_arena_take(arena, bytes);
+    if (!memory)
+        return weir_fail(err, WEIR_E_TOO_BIG, "the row is too big");
+    if (is_id)
+        memcpy(memory, id, bytes);
+    *ret = is_id ? weir_str(memory, bytes) : print_value(rule, cell, memory, bytes);
+    return WEIR_OK;
+}

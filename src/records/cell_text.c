@@ -104,4 +104,4 @@ static char *write_text(const struct weir_cell_rule *rule, struct weir_str cell,
     return weir_escape_write(cell, to);
 }
 
-const struct weir_typed_kind weir_kind_text = { "", measure, write_text };
+const struct weir_typed_kind weir_kind_text = { measure, write_text };

@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "records/fold.h"
 
+/* So many labels are looked through for one that is the same before a hash is made. */
+#define FEW 12
+
 /* ---- labels as they are compared ---- */
 
 struct folding {
@@ -37,10 +40,14 @@ static int next_byte(struct folding *folding)
 /* FNV-1a of the bytes. */
 static uint64_t hash_label(struct weir_str label)
 {
-    struct folding folding = fold(label);
+    struct weir_str rest = weir_str_trim(label);
+    char bytes[WEIR_FOLD_BYTES];
     uint64_t hash = UINT64_C(14695981039346656037);
-    for (int byte; (byte = next_byte(&folding)) >= 0;)
-        hash = (hash ^ (uint64_t)byte) * UINT64_C(1099511628211);
+    while (rest.len) {
+        size_t len = weir_fold_next(&rest, bytes);
+        for (size_t i = 0; i < len; i++)
+            hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+    }
     return hash;
 }
 
@@ -88,7 +95,7 @@ void weir_choice_index_init(struct weir_choice_index *index, const struct weir_c
         index->by_value[index->value_count++] = &choices[i];
         if (label.len)
             index->by_label[index->label_count++] =
-                (struct weir_label_entry){ hash_label(label), &choices[i] };
+                (struct weir_label_entry){ hash_label(label), label, &choices[i] };
     }
     qsort(index->by_value, index->value_count, sizeof(const struct weir_choice *), order_values);
     qsort(index->by_label, index->label_count, sizeof(*index->by_label), order_labels);
@@ -148,26 +155,47 @@ static void add_meant(struct meant *meant, const struct weir_choice *choice)
         meant->first = choice;
 }
 
-int weir_choice_index_label(const struct weir_choice_index *index, struct weir_str label,
-                            const struct weir_choice **ret)
+/* Those that are the same to the byte, one by one. */
+static struct meant find_same(const struct weir_choice_index *index, struct weir_str label)
+{
+    struct meant same = { 0 };
+    for (uint32_t i = 0; i < index->label_count; i++) {
+        struct weir_str own = index->by_label[i].label;
+        if (own.len == label.len && memcmp(own.ptr, label.ptr, own.len) == 0)
+            add_meant(&same, index->by_label[i].choice);
+    }
+    return same;
+}
+
+/* Those that are the same if there are any, else those that are compared as the same. */
+static struct meant find_alike(const struct weir_choice_index *index, struct weir_str label)
 {
     struct meant same = { 0 };
     struct meant alike = { 0 };
-    label = weir_str_trim(label);
-    if (!label.len)
-        return 0;
     uint64_t hash = hash_label(label);
     for (uint32_t i = first_of(index, hash);
          i < index->label_count && index->by_label[i].hash == hash; i++) {
-        const struct weir_choice *choice = index->by_label[i].choice;
-        struct weir_str own = weir_str_trim(weir_str_from(choice->label));
-        if (weir_str_equal(own, label))
-            add_meant(&same, choice);
-        else if (is_alike(own, label))
-            add_meant(&alike, choice);
+        const struct weir_label_entry *entry = &index->by_label[i];
+        if (weir_str_equal(entry->label, label))
+            add_meant(&same, entry->choice);
+        else if (is_alike(entry->label, label))
+            add_meant(&alike, entry->choice);
     }
-    const struct meant *best = same.count ? &same : &alike;
-    if (best->count)
-        *ret = best->first;
-    return best->count < 2 ? best->count : 2;
+    return same.count ? same : alike;
+}
+
+int weir_choice_index_label(const struct weir_choice_index *index, struct weir_str label,
+                            const struct weir_choice **ret)
+{
+    struct meant meant = { 0 };
+    label = weir_str_trim(label);
+    if (!label.len)
+        return 0;
+    if (index->label_count <= FEW)
+        meant = find_same(index, label);
+    if (!meant.count)
+        meant = find_alike(index, label);
+    if (meant.count)
+        *ret = meant.first;
+    return meant.count < 2 ? meant.count : 2;
 }

@@ -14,7 +14,8 @@
 #include "protocol/metadata.h"
 
 struct weir_label_entry {
-    uint64_t hash; /* of the label as it is compared */
+    uint64_t hash;         /* of the label as it is compared */
+    struct weir_str label; /* as it is written, without blanks around it */
     const struct weir_choice *choice;
 };
 

@@ -21,6 +21,9 @@ struct weir_draft {
                           can have the same key */
     uint64_t shape;    /* rows with different ones never share a request */
 
+    bool idle; /* in this pass there is nothing to do for the row: it is finished without a request
+                */
+
     /* A row that will not be sent. */
     struct weir_str refusal; /* the reason, one sentence; empty: it is fine */
     struct weir_str column;  /* to blame; empty: the row */

@@ -316,13 +316,12 @@ static void take(struct weir_str *rest, size_t bytes)
     *rest = weir_str(rest->ptr + bytes, rest->len - bytes);
 }
 
-size_t weir_fold_next(struct weir_str *rest, char ret[WEIR_FOLD_BYTES])
+size_t weir_fold_other(struct weir_str *rest, char ret[WEIR_FOLD_BYTES])
 {
-    char c = rest->ptr[0];
     uint32_t code;
-    size_t bytes = (unsigned char)c < 0x80 ? 0 : decode(*rest, &code);
+    size_t bytes = decode(*rest, &code);
     if (bytes == 0) {
-        ret[0] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        ret[0] = rest->ptr[0];
         take(rest, 1);
         return 1;
     }

@@ -24,6 +24,20 @@
  * Returns its bytes, never more than were taken; 0: it is passed over. Blanks of all kinds are ' '.
  * A byte that is not UTF-8 stays as it is.
  */
-size_t weir_fold_next(struct weir_str *rest, char ret[WEIR_FOLD_BYTES]);
+static inline size_t weir_fold_next(struct weir_str *rest, char ret[WEIR_FOLD_BYTES]);
+
+/* The same of what does not begin with ASCII. */
+size_t weir_fold_other(struct weir_str *rest, char ret[WEIR_FOLD_BYTES]);
+
+/* Here, because most of most texts is ASCII. */
+static inline size_t weir_fold_next(struct weir_str *rest, char ret[WEIR_FOLD_BYTES])
+{
+    char c = rest->ptr[0];
+    if ((unsigned char)c >= 0x80)
+        return weir_fold_other(rest, ret);
+    ret[0] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    *rest = weir_str(rest->ptr + 1, rest->len - 1);
+    return 1;
+}
 
 #endif

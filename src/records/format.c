@@ -84,5 +84,18 @@ const struct weir_format *weir_format_of(const char *path)
         name.len -= 3;
     if (ends_with(name, ".csv"))
         return &weir_format_csv;
+    if (ends_with(name, ".jsonl") || ends_with(name, ".ndjson"))
+        return &weir_format_jsonl;
     return ends_with(name, ".tsv") ? &weir_format_tsv : NULL;
+}
+
+const struct weir_format *weir_format_named(const char *name)
+{
+    static const struct weir_format *const formats[] = { &weir_format_csv, &weir_format_tsv,
+                                                         &weir_format_jsonl };
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i];
+    }
+    return NULL;
 }

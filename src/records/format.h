@@ -84,4 +84,7 @@ extern const struct weir_format weir_format_jsonl; /* an object a line */
 /* By the end of a file's name, with or without ".gz", ignoring case; NULL: no format is known. */
 const struct weir_format *weir_format_of(const char *path);
 
+/* "csv", "tsv" or "jsonl"; NULL: no format is called like that. */
+const struct weir_format *weir_format_named(const char *name);
+
 #endif

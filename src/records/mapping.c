@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From records to drafts; see mapping.h. All that can be decided once is decided when the mapping
- * is made; of a row, its cells are measured, then written into memory of just that size:
- *
- *     ,"name":  "Contoso"  ,"accountnumber":  "A1"
- *     ╰ member ╯ ╰─ kind ╯ ╰──── member ────╯ ╰ kind      the first comma is left out
- */
+/* From records to drafts; see mapping.h. All that can be decided once is decided here. */
 #include "records/mapping.h"
 
 #include "base/error.h"
@@ -28,7 +22,7 @@ const char *weir_mapping_verb(const struct weir_mapping *mapping)
 
 /* ---- the owner ---- */
 
-static bool may_create(const struct weir_mapping *mapping)
+bool weir_mapping_may_create(const struct weir_mapping *mapping)
 {
     return mapping->operation == WEIR_OPERATION_CREATE ||
            mapping->operation == WEIR_OPERATION_UPSERT;
@@ -38,9 +32,10 @@ static bool may_create(const struct weir_mapping *mapping)
 static enum weir_status choose_no_owner(struct weir_mapping *mapping, size_t connections,
                                         struct weir_error *err)
 {
-    mapping->owner_needed =
-        may_create(mapping) && connections > 1 && mapping->table->ownership == WEIR_OWNERSHIP_USER;
-    if (!mapping->owner_needed || mapping->owner_column)
+    mapping->owner_needed = weir_mapping_may_create(mapping) && connections > 1 &&
+                            mapping->table->ownership == WEIR_OWNERSHIP_USER;
+    bool may_come = mapping->named && !mapping->memory->names.count;
+    if (!mapping->owner_needed || mapping->owner_column || may_come)
         return WEIR_OK;
     return weir_fail(
         err, WEIR_E_INVALID,
@@ -51,7 +46,7 @@ static enum weir_status choose_no_owner(struct weir_mapping *mapping, size_t con
 
 static enum weir_status check_owner(const struct weir_mapping *mapping, struct weir_error *err)
 {
-    if (!may_create(mapping))
+    if (!weir_mapping_may_create(mapping))
         return weir_fail(err, WEIR_E_INVALID,
                          "%s takes no owner: it is said of rows that are created",
                          weir_mapping_verb(mapping));
@@ -95,31 +90,103 @@ static enum weir_status choose_owner(struct weir_mapping *mapping,
 
 /* ---- life ---- */
 
+static void open_world(struct weir_mapping *mapping, const struct weir_mapping_options *options)
+{
+    struct weir_guid organisation;
+    mapping->world = weir_calloc(1, sizeof(*mapping->world));
+    *mapping->world = (struct weir_lookup_world){
+        .own = options->table,
+        .others = options->others,
+        .other_count = options->other_count,
+        .zone = options->zone,
+    };
+    if (weir_guid_parse(weir_str_from(options->organisation), &organisation))
+        mapping->world->derived = weir_derived_ids_new(&organisation);
+}
+
+static const struct weir_column *find_type(const struct weir_table *table,
+                                           enum weir_column_type type)
+{
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].type == type)
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
 static struct weir_mapping *begin(const struct weir_mapping_options *options)
 {
+    const struct weir_table *table = options->table;
     struct weir_mapping *mapping = weir_calloc(1, sizeof(*mapping));
-    mapping->table = options->table;
-    mapping->names = weir_table_names_of(options->table);
+    mapping->table = table;
+    mapping->names = weir_table_names_of(table);
     mapping->operation = options->operation;
     mapping->ids = options->ids;
-    mapping->objects = options->columns.count == 0;
-    mapping->elastic = options->table->type == WEIR_TABLE_ELASTIC;
-    mapping->id_place = WEIR_NO_PLACE;
-    mapping->partition_place = WEIR_NO_PLACE;
-    for (size_t i = 0; i < WEIR_KEY_PARTS_MAX; i++)
-        mapping->key_places[i] = WEIR_NO_PLACE;
+    mapping->spec = options->spec;
+    mapping->empty = options->empty;
+    mapping->zone = options->zone;
+    mapping->named = options->named && !options->raw;
+    mapping->objects = options->raw || (options->columns.count == 0 && !options->named);
+    mapping->elastic = table->type == WEIR_TABLE_ELASTIC;
+    mapping->passes = !mapping->objects && weir_mapping_may_create(mapping);
+    mapping->closes = weir_mapping_table_closes(table);
+    mapping->state_column = find_type(table, WEIR_COLUMN_STATE);
+    mapping->takers = weir_calloc(table->column_count + 1, sizeof(*mapping->takers));
+    mapping->memory = weir_calloc(1, sizeof(*mapping->memory));
+    mapping->memory->turns = weir_calloc(table->column_count + 1, sizeof(uint64_t));
+    open_world(mapping, options);
     return mapping;
+}
+
+/* Objects are sent as they are: nothing that would change them can be asked for. */
+static enum weir_status check_objects(const struct weir_mapping *mapping,
+                                      const struct weir_mapping_options *options,
+                                      struct weir_error *err)
+{
+    const char *what = options->id_from ? "--id-from" : options->zone ? "--timezone" : NULL;
+    if (options->spec && (options->spec->column_count || options->spec->with_count))
+        what = "--mapping, --with and --ignore-columns";
+    if (options->empty != WEIR_CELL_EMPTY_OMIT)
+        what = "--empty";
+    if (!mapping->objects || !what)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "rows that are objects as the Web API takes them are sent as they are; leave "
+                     "%s out",
+                     what);
+}
+
+static enum weir_status check_spec(const struct weir_mapping *mapping, struct weir_error *err)
+{
+    const char *table = mapping->spec ? mapping->spec->table : NULL;
+    if (!table || strcmp(table, mapping->table->name) == 0)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the mapping file is for the table \"%.*s\", and rows go to \"%s\"",
+                     WEIR_QUOTED(weir_str_from(table)), mapping->table->name);
+}
+
+static enum weir_status choose(struct weir_mapping *mapping,
+                               const struct weir_mapping_options *options, struct weir_error *err)
+{
+    enum weir_status status = check_objects(mapping, options, err);
+    if (!status)
+        status = check_spec(mapping, err);
+    if (!status)
+        status = weir_mapping_choose_key(mapping, options->key, err);
+    if (!status)
+        status = weir_mapping_choose_ids(mapping, options->id_from, err);
+    if (!status && !mapping->objects)
+        status = weir_mapping_choose_columns(mapping, options->columns, err);
+    return status ? status : choose_owner(mapping, options, err);
 }
 
 enum weir_status weir_mapping_new(const struct weir_mapping_options *options,
                                   struct weir_mapping **ret, struct weir_error *err)
 {
     struct weir_mapping *mapping = begin(options);
-    enum weir_status status = weir_mapping_choose_key(mapping, options->key, err);
-    if (!status && !mapping->objects)
-        status = weir_mapping_choose_columns(mapping, options->columns, err);
-    if (!status)
-        status = choose_owner(mapping, options, err);
+    enum weir_status status = choose(mapping, options, err);
+    mapping->world->complete = true;
     if (status)
         weir_mapping_free(mapping);
     else
@@ -127,145 +194,70 @@ enum weir_status weir_mapping_new(const struct weir_mapping_options *options,
     return status;
 }
 
+static void close_world(struct weir_lookup_world *world)
+{
+    weir_derived_ids_free(world->derived);
+    free(world->lists);
+    free(world);
+}
+
 void weir_mapping_free(struct weir_mapping *mapping)
 {
     if (!mapping)
         return;
-    for (uint32_t i = 0; i < mapping->member_count; i++)
-        free((char *)mapping->members[i].opening.ptr);
-    free(mapping->members);
-    free(mapping->columns);
+    weir_slots_release(&mapping->slots);
+    weir_slots_release(&mapping->constants);
+    weir_slots_release(&mapping->memory->names);
+    weir_map_release(&mapping->memory->map);
+    free(mapping->memory->turns);
+    free(mapping->memory);
+    for (uint32_t i = 0; i < mapping->key_count; i++)
+        weir_cell_rule_release(&mapping->key_rules[i]);
+    close_world(mapping->world);
+    free(mapping->takers);
+    free(mapping->id_text);
     free(mapping->owner_text);
     free(mapping);
 }
 
-bool weir_mapping_allows_bulk(const struct weir_mapping *mapping)
+/* ---- asking ---- */
+
+bool weir_mapping_has_pass(const struct weir_mapping *mapping, enum weir_pass pass)
 {
-    return !mapping->by_key || mapping->operation == WEIR_OPERATION_UPSERT;
+    if (pass == WEIR_PASS_ROWS)
+        return true;
+    return mapping->passes &&
+           (pass == WEIR_PASS_LOOKUPS ? mapping->has_lookups : mapping->has_states);
+}
+
+enum weir_operation weir_mapping_operation(const struct weir_mapping *mapping, enum weir_pass pass)
+{
+    return pass == WEIR_PASS_ROWS ? mapping->operation : WEIR_OPERATION_UPDATE;
+}
+
+bool weir_mapping_allows_bulk(const struct weir_mapping *mapping, enum weir_pass pass)
+{
+    return !mapping->by_key || weir_mapping_operation(mapping, pass) == WEIR_OPERATION_UPSERT;
 }
 
 bool weir_mapping_takes_ids(const struct weir_mapping *mapping)
 {
-    return mapping->objects || mapping->id_place != WEIR_NO_PLACE;
+    return mapping->objects || mapping->named || mapping->has_id || mapping->id_count;
 }
 
-/* ---- rows of cells ---- */
-
-static struct weir_str cell(const struct weir_record *record, uint32_t place)
+bool weir_mapping_reference(const struct weir_mapping *mapping, uint32_t i,
+                            const struct weir_table **ret_table,
+                            const struct weir_column **ret_column)
 {
-    return place == WEIR_NO_PLACE ? weir_str("", 0) : record->cells[place];
-}
-
-static bool refuse_problem(const struct weir_mapping *mapping, const struct weir_record *record,
-                           struct weir_arena *arena, struct weir_draft *draft)
-{
-    struct weir_str column = weir_str("", 0);
-    if (record->column > 0 && record->column <= mapping->column_count)
-        column = weir_str_from(mapping->columns[record->column - 1]->name);
-    char text[WEIR_MESSAGE_MAX];
-    weir_record_explain(record, column, text, sizeof(text));
-    return weir_draft_refuse(draft, arena, column, "%s", text);
-}
-
-static bool name_record(const struct weir_mapping *mapping, const struct weir_record *record,
-                        struct weir_arena *arena, struct weir_draft *draft)
-{
-    struct weir_row_name name;
-    name.has_id = mapping->id_place != WEIR_NO_PLACE;
-    name.id = cell(record, mapping->id_place);
-    name.partition = cell(record, mapping->partition_place);
-    for (uint32_t i = 0; i < mapping->key_count; i++)
-        name.key[i] = cell(record, mapping->key_places[i]);
-    return weir_mapping_name(mapping, &name, arena, draft);
-}
-
-/* The owner that the options name stands in for a cell that is empty, or for the column. */
-static bool has_own_owner(const struct weir_mapping *mapping, const struct weir_record *record)
-{
-    return mapping->owner_column && record->cells[mapping->owner_column->place].len;
-}
-
-/* The bytes of all members, commas included, and the shape. A refusal may come of it. */
-static bool measure(const struct weir_mapping *mapping, const struct weir_record *record,
-                    struct weir_arena *arena, struct weir_draft *draft, size_t *ret)
-{
-    size_t bytes = has_own_owner(mapping, record) ? 0 : mapping->owner.len;
-    uint64_t shape = 0;
-    for (uint32_t i = 0; i < mapping->member_count; i++) {
-        const struct weir_member *member = &mapping->members[i];
-        struct weir_str value = record->cells[member->place];
-        if (!value.len)
-            continue;
-        size_t value_bytes;
-        struct weir_error err;
-        if (member->kind->measure(member->column, value, &value_bytes, &err) != WEIR_OK)
-            return weir_draft_refuse(draft, arena, weir_str_from(member->column->name), "%s",
-                                     err.message);
-        bytes += member->opening.len + value_bytes;
-        shape += member->shape;
-    }
-    if (mapping->operation != WEIR_OPERATION_CREATE)
-        draft->shape = shape;
-    *ret = bytes;
+    if (i >= mapping->world->list_count)
+        return false;
+    *ret_table = mapping->world->lists[i].table;
+    *ret_column = mapping->world->lists[i].column;
     return true;
 }
 
-/* Behind an empty beginning, without its comma. */
-static char *add(char *to, struct weir_str text, bool first)
+void weir_mapping_set_references(struct weir_mapping *mapping,
+                                 const struct weir_references *references)
 {
-    memcpy(to, text.ptr + first, text.len - first);
-    return to + text.len - first;
-}
-
-static void write_members(const struct weir_mapping *mapping, const struct weir_record *record,
-                          char *to)
-{
-    const char *begin = to;
-    for (uint32_t i = 0; i < mapping->member_count; i++) {
-        const struct weir_member *member = &mapping->members[i];
-        struct weir_str value = record->cells[member->place];
-        if (!value.len)
-            continue;
-        to = add(to, member->opening, to == begin);
-        to = member->kind->write(member->column, value, to);
-    }
-    if (mapping->owner.len && !has_own_owner(mapping, record))
-        add(to, mapping->owner, to == begin);
-}
-
-static bool add_members(const struct weir_mapping *mapping, const struct weir_record *record,
-                        struct weir_arena *arena, struct weir_draft *draft)
-{
-    size_t bytes;
-    char *memory;
-    if (mapping->owner_needed && !has_own_owner(mapping, record))
-        return weir_draft_refuse(draft, arena, weir_str_from(mapping->owner_column->column->name),
-                                 "the row has no owner, and several connections would share such "
-                                 "rows out; it takes systemuser:ID or team:ID");
-    if (!measure(mapping, record, arena, draft, &bytes))
-        return false;
-    if (draft->refusal.len || !bytes)
-        return true;
-    if (!weir_mapping_reserve(mapping, bytes - 1, arena, draft, &memory))
-        return false;
-    if (memory)
-        write_members(mapping, record, memory);
-    return true;
-}
-
-bool weir_mapping_record(const struct weir_mapping *mapping, const struct weir_record *record,
-                         struct weir_arena *arena, struct weir_draft *ret)
-{
-    *ret = (struct weir_draft){
-        .number = record->number,
-        .file = record->place.file,
-        .offset = record->place.offset,
-        .end = record->place.end,
-        .raw = record->raw,
-    };
-    if (record->problem)
-        return refuse_problem(mapping, record, arena, ret);
-    if (!name_record(mapping, record, arena, ret))
-        return false;
-    return ret->refusal.len || add_members(mapping, record, arena, ret);
+    mapping->world->references = references;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each column of the input is for; see mapping_parts.h. It names the row, becomes a member, or
- * (in a delete) is passed over. Whatever else is refused here, before anything was sent.
+ * What each column of the input, each constant and each name of a member is for; see
+ * mapping_parts.h. It names the row, becomes a member, or (in a delete) is passed over. Whatever
+ * else is refused: of columns here, before anything was sent, of members with the row that has
+ * them.
  */
 #include "base/error.h"
-#include "base/map.h"
 #include "base/mem.h"
-#include "records/hash.h"
 #include "records/mapping_parts.h"
+#include "records/read_format.h"
 
 /* ---- names that are not there ---- */
 
@@ -39,114 +40,291 @@ enum weir_status weir_mapping_fail_unknown(const struct weir_table *table, struc
                      table->name, WEIR_QUOTED(name));
 }
 
-/* ---- members ---- */
+/* ---- slots ---- */
 
-static bool is_writable(const struct weir_mapping *mapping, const struct weir_column *column)
+static void free_slot(struct weir_slot *slot)
 {
-    bool create = mapping->operation != WEIR_OPERATION_UPDATE;
-    bool update = mapping->operation != WEIR_OPERATION_CREATE;
-    return column->type != WEIR_COLUMN_OTHER && (!create || column->for_create) &&
-           (!update || column->for_update);
+    weir_member_free(slot->member);
+    weir_map_release(&slot->values);
+    free(slot->name);
+    free(slot->refusal);
+    free(slot);
 }
 
-static enum weir_status check_member(const struct weir_mapping *mapping,
-                                     const struct weir_column *column, struct weir_error *err)
+void weir_slots_release(struct weir_slots *slots)
 {
-    if (column->type == WEIR_COLUMN_FILE || column->type == WEIR_COLUMN_IMAGE)
-        return weir_fail(err, WEIR_E_INVALID,
-                         "the column \"%s\" of the table \"%s\" is of the type %s, which no row "
-                         "can carry; leave it out of the input",
-                         column->name, mapping->table->name, weir_column_type_name(column->type));
-    if (is_writable(mapping, column))
-        return WEIR_OK;
-    const char *hint = "";
-    if (mapping->operation == WEIR_OPERATION_UPSERT && column->for_create != column->for_update)
-        hint = column->for_create ? ", only by a create" : ", only by an update";
-    return weir_fail(
-        err, WEIR_E_INVALID,
-        "the column \"%s\" of the table \"%s\" cannot be written by %s%s; leave it out "
-        "of the input",
-        column->name, mapping->table->name, weir_mapping_verb(mapping), hint);
+    for (uint32_t i = 0; i < slots->count; i++)
+        free_slot(slots->list[i]);
+    free(slots->list);
+    *slots = (struct weir_slots){ 0 };
 }
 
-static struct weir_str make_opening(const struct weir_column *column,
-                                    const struct weir_cell_kind *kind)
+static struct weir_slot *add_slot(struct weir_slots *slots, struct weir_str name)
 {
-    struct weir_buf text;
-    size_t bytes = strlen(",\"\":") + strlen(column->name) + strlen(kind->suffix);
-    weir_buf_init(&text, bytes);
-    weir_buf_printf(&text, ",\"%s%s\":", column->name, kind->suffix);
-    return weir_str(weir_buf_take(&text), bytes);
+    if (slots->count == slots->capacity) {
+        slots->capacity = slots->capacity ? slots->capacity * 2 : 16;
+        slots->list = weir_realloc(slots->list, slots->capacity, sizeof(struct weir_slot *));
+    }
+    struct weir_slot *slot = weir_calloc(1, sizeof(*slot));
+    slot->name = weir_strndup(name.ptr, name.len);
+    slot->id_part = WEIR_NO_PLACE;
+    slots->list[slots->count++] = slot;
+    return slot;
 }
 
-static void add_member(struct weir_mapping *mapping, const struct weir_column *column,
-                       uint32_t place)
+/* ---- where it goes ---- */
+
+static uint32_t find_id_part(const struct weir_mapping *mapping, struct weir_str name)
 {
-    struct weir_member *member = &mapping->members[mapping->member_count++];
-    const struct weir_cell_kind *kind = weir_cell_kind_of(column);
-    *member = (struct weir_member){
-        .place = place,
-        .column = column,
-        .kind = kind,
-        .opening = make_opening(column, kind),
-        .shape = weir_hash64(column->name, strlen(column->name)),
-    };
-    if (column->type == WEIR_COLUMN_OWNER)
-        mapping->owner_column = member;
+    for (uint32_t i = 0; i < mapping->id_count; i++) {
+        if (weir_str_equal(mapping->id_names[i], name))
+            return i;
+    }
+    return WEIR_NO_PLACE;
 }
 
-/* ---- one column ---- */
-
-/* The place among those that name rows that this column fills; NULL: it is none of them. */
-static uint32_t *naming_place(struct weir_mapping *mapping, const struct weir_column *column)
+static enum weir_use naming_use(const struct weir_mapping *mapping,
+                                const struct weir_column *column, uint32_t *ret_key)
 {
     for (uint32_t i = 0; i < mapping->key_count; i++) {
+        *ret_key = i;
         if (column == mapping->key[i])
-            return &mapping->key_places[i];
+            return WEIR_USE_KEY;
     }
     if (strcmp(column->name, mapping->table->primary_id) == 0)
-        return &mapping->id_place;
-    if (mapping->elastic && strcmp(column->name, WEIR_PARTITION_COLUMN) == 0)
-        return &mapping->partition_place;
-    return NULL;
+        return WEIR_USE_ID;
+    bool partition = mapping->elastic && strcmp(column->name, WEIR_PARTITION_COLUMN) == 0;
+    return partition ? WEIR_USE_PARTITION : WEIR_USE_NONE;
 }
 
-static enum weir_status choose(struct weir_mapping *mapping, struct weir_str name, uint32_t place,
-                               struct weir_error *err)
+static enum weir_status fail_naming(const struct weir_slot *slot, struct weir_error *err)
 {
-    const struct weir_column *column = weir_table_column(mapping->table, name);
-    if (!column)
-        return weir_mapping_fail_unknown(mapping->table, name, err);
-    mapping->columns[place] = column;
-    uint32_t *naming = naming_place(mapping, column);
-    if (naming) {
-        *naming = place;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the column \"%s\" names rows, and its cells are taken as they are; leave out "
+                     "what stands behind its name",
+                     slot->column->name);
+}
+
+/* What ids are derived from need not be a column of the table. */
+static enum weir_status resolve_target(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                       struct weir_str text, struct weir_error *err)
+{
+    struct weir_column_target target;
+    enum weir_status status = weir_column_target_parse(text, &target, err);
+    if (status)
+        return status;
+    if (slot->id_part == WEIR_NO_PLACE)
+        slot->id_part = find_id_part(mapping, target.column);
+    slot->column = weir_table_column(mapping->table, target.column);
+    if (!slot->column && slot->id_part != WEIR_NO_PLACE && !slot->said)
         return WEIR_OK;
-    }
+    if (!slot->column)
+        return weir_mapping_fail_unknown(mapping->table, target.column, err);
+    slot->use = naming_use(mapping, slot->column, &slot->key);
+    if (slot->use != WEIR_USE_NONE)
+        return target.table.ptr ? fail_naming(slot, err) : WEIR_OK;
     if (mapping->operation == WEIR_OPERATION_DELETE)
         return WEIR_OK;
-    enum weir_status status = check_member(mapping, column, err);
+    slot->column = weir_mapping_redirect(mapping, slot->column);
+    return weir_mapping_add_member(mapping, slot, &target, err);
+}
+
+static enum weir_status resolve_said(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                     struct weir_error *err)
+{
+    const struct weir_spec_column *said = slot->said;
+    if (!said->target)
+        return WEIR_OK;
+    for (uint32_t i = 0; i < said->value_count; i++)
+        weir_map_add(&slot->values, weir_str_from(said->values[i].from), i);
+    return resolve_target(mapping, slot, weir_str_from(said->target), err);
+}
+
+/* `_maker_value`: the row says beside it to which table it points. */
+static enum weir_status resolve_read_lookup(const struct weir_mapping *mapping,
+                                            struct weir_slot *slot, struct weir_str name,
+                                            struct weir_error *err)
+{
+    const struct weir_column *column = weir_table_column(mapping->table, name);
+    slot->tells_table = true;
+    if (!column || weir_column_is_lookup(column))
+        return resolve_target(mapping, slot, name, err);
+    return weir_fail(err, WEIR_E_INVALID,
+                     "\"%s\" reads as a lookup, and the column \"%s\" of the table \"%s\" is none",
+                     slot->name, column->name, mapping->table->name);
+}
+
+/* A member's own name: as it stands in a header, or as Dataverse writes it when rows are read. */
+static enum weir_status resolve_member(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                       struct weir_error *err)
+{
+    struct weir_str name = weir_str_from(slot->name);
+    struct weir_str belongs;
+    switch (weir_read_member_of(name, &belongs)) {
+    case WEIR_READ_PLAIN:
+        return resolve_target(mapping, slot, name, err);
+    case WEIR_READ_LOOKUP:
+        return resolve_read_lookup(mapping, slot, belongs, err);
+    case WEIR_READ_BIND:
+        return weir_fail(err, WEIR_E_INVALID,
+                         "\"%.*s\" is a member as the Web API takes it; a lookup is written "
+                         "column:table, or all rows are sent as they are (--raw)",
+                         WEIR_QUOTED(name));
+    default:
+        return WEIR_OK;
+    }
+}
+
+static enum weir_status resolve(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                struct weir_error *err)
+{
+    struct weir_str name = weir_str_from(slot->name);
+    slot->said = weir_spec_find(mapping->spec, name);
+    slot->id_part = find_id_part(mapping, name);
+    if (slot->said)
+        return resolve_said(mapping, slot, err);
+    if (mapping->named)
+        return resolve_member(mapping, slot, err);
+    return resolve_target(mapping, slot, name, err);
+}
+
+/* ---- what is filled twice ---- */
+
+static uint32_t place_of(const struct weir_mapping *mapping, const struct weir_column *column)
+{
+    return (uint32_t)(column - mapping->table->columns);
+}
+
+/* A lookup may have a column of the input for each table that it may point to. */
+static bool may_share(const struct weir_slot *a, const struct weir_slot *b)
+{
+    const struct weir_lookup *one = a->member ? a->member->lookup : NULL;
+    const struct weir_lookup *other = b->member ? b->member->lookup : NULL;
+    return one && other && one->only && other->only &&
+           !weir_str_equal(one->only->table, other->only->table);
+}
+
+static enum weir_status fail_twice(const struct weir_mapping *mapping, const struct weir_slot *a,
+                                   const struct weir_slot *b, struct weir_error *err)
+{
+    struct weir_str name = weir_str_from(b->name);
+    struct weir_str before = weir_str_from(a->name);
+    if (b->constant.ptr)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the column \"%s\" has a constant, and is in the input as \"%.*s\"; leave "
+                         "one of them out",
+                         b->column->name, WEIR_QUOTED(before));
+    if (weir_str_equal(name, before))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the input has the column \"%.*s\" twice; the table \"%s\" takes it once",
+                         WEIR_QUOTED(name), mapping->table->name);
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the columns \"%.*s\" and \"%.*s\" of the input both go to \"%s\"",
+                     WEIR_QUOTED(before), WEIR_QUOTED(name), b->column->name);
+}
+
+static enum weir_status take_column(struct weir_mapping *mapping, struct weir_slot *slot,
+                                    struct weir_error *err)
+{
+    struct weir_slot **taker;
+    if (!slot->column)
+        return WEIR_OK;
+    taker = &mapping->takers[place_of(mapping, slot->column)];
+    if (*taker && !may_share(*taker, slot))
+        return fail_twice(mapping, *taker, slot, err);
+    *taker = slot;
+    return WEIR_OK;
+}
+
+/* ---- columns and constants ---- */
+
+static void note(struct weir_mapping *mapping, const struct weir_slot *slot)
+{
+    const struct weir_member *member = slot->member;
+    mapping->has_id = mapping->has_id || slot->use == WEIR_USE_ID;
+    if (!member)
+        return;
+    mapping->member_count++;
+    if (member->pass == WEIR_PASS_STATE)
+        mapping->has_states = true;
+    if (member->lookup && member->column->for_update &&
+        weir_lookup_is_inward(member->lookup, mapping->table))
+        mapping->has_lookups = true;
+    if (member->column->type == WEIR_COLUMN_OWNER)
+        mapping->owner_column = member->column;
+}
+
+static enum weir_status choose_column(struct weir_mapping *mapping, struct weir_str name,
+                                      struct weir_error *err)
+{
+    struct weir_slot *slot = add_slot(&mapping->slots, name);
+    enum weir_status status = resolve(mapping, slot, err);
     if (!status)
-        add_member(mapping, column, place);
+        status = take_column(mapping, slot, err);
+    if (!status)
+        note(mapping, slot);
+    return status;
+}
+
+/* A name that is known to come. Two of them may mean one column: rows have one or the other. */
+static enum weir_status choose_name(struct weir_mapping *mapping, struct weir_str name,
+                                    struct weir_error *err)
+{
+    struct weir_slots *names = &mapping->memory->names;
+    uint32_t known;
+    if (weir_map_find(&mapping->memory->map, name, &known))
+        return WEIR_OK;
+    struct weir_slot *slot = add_slot(names, name);
+    weir_map_add(&mapping->memory->map, weir_str_from(slot->name), names->count - 1);
+    enum weir_status status = resolve(mapping, slot, err);
+    if (!status)
+        note(mapping, slot);
+    return status;
+}
+
+static enum weir_status check_constant(const struct weir_mapping *mapping,
+                                       const struct weir_slot *slot, struct weir_error *err)
+{
+    struct weir_item item = { .member = slot->member, .cell = slot->constant };
+    bool later = item.member && item.member->lookup &&
+                 item.member->lookup->way == WEIR_LOOKUP_REFERENCE; /* its list is not there yet */
+    if (!item.member || later || !item.cell.len)
+        return WEIR_OK;
+    struct weir_arena *arena = weir_arena_new(WEIR_DRAFT_BYTES_ENOUGH);
+    enum weir_status status = weir_item_read(mapping, &item, arena, err);
+    weir_arena_unref(arena);
+    return status;
+}
+
+static enum weir_status choose_constant(struct weir_mapping *mapping,
+                                        const struct weir_spec_with *with, struct weir_error *err)
+{
+    struct weir_str target = weir_str_from(with->target);
+    struct weir_slot *slot = add_slot(&mapping->constants, target);
+    slot->constant = weir_str_from(with->value);
+    enum weir_status status = resolve_target(mapping, slot, target, err);
+    if (!status)
+        status = take_column(mapping, slot, err);
+    if (!status && slot->use == WEIR_USE_ID)
+        status = weir_fail(err, WEIR_E_INVALID,
+                           "\"%s\" cannot be a constant: no two rows have the same id",
+                           slot->column->name);
+    if (!status)
+        status = check_constant(mapping, slot, err);
+    if (!status)
+        note(mapping, slot);
     return status;
 }
 
 static enum weir_status choose_all(struct weir_mapping *mapping, struct weir_columns columns,
                                    struct weir_error *err)
 {
-    struct weir_map seen;
-    weir_map_init(&seen);
     enum weir_status status = WEIR_OK;
-    for (uint32_t i = 0; i < columns.count && !status; i++) {
-        struct weir_str name = columns.names[i];
-        status = choose(mapping, name, i, err);
-        if (!status && !weir_map_add(&seen, name, i))
-            status = weir_fail(err, WEIR_E_INVALID,
-                               "the input has the column \"%.*s\" twice; the table \"%s\" takes it "
-                               "once",
-                               WEIR_QUOTED(name), mapping->table->name);
-    }
-    weir_map_release(&seen);
+    for (uint32_t i = 0; i < columns.count && !status; i++)
+        status = mapping->named ? choose_name(mapping, columns.names[i], err)
+                                : choose_column(mapping, columns.names[i], err);
+    for (uint32_t i = 0; mapping->spec && i < mapping->spec->with_count && !status; i++)
+        status = choose_constant(mapping, &mapping->spec->with[i], err);
     return status;
 }
 
@@ -160,41 +338,119 @@ static enum weir_status fail_missing(const struct weir_mapping *mapping, const c
                      weir_mapping_verb(mapping));
 }
 
+static bool has_partition(const struct weir_mapping *mapping)
+{
+    const struct weir_column *column =
+        weir_table_column(mapping->table, weir_str_from(WEIR_PARTITION_COLUMN));
+    return mapping->elastic && column && mapping->takers[place_of(mapping, column)];
+}
+
 /* In a delete the other name is one of the columns that are passed over. */
 static enum weir_status check_key(const struct weir_mapping *mapping, struct weir_error *err)
 {
     for (uint32_t i = 0; i < mapping->key_count; i++) {
-        if (mapping->key_places[i] == WEIR_NO_PLACE)
+        if (!mapping->takers[place_of(mapping, mapping->key[i])])
             return fail_missing(mapping, mapping->key[i]->name, err);
     }
-    bool both = mapping->id_place != WEIR_NO_PLACE || mapping->partition_place != WEIR_NO_PLACE;
+    bool both = mapping->has_id || has_partition(mapping);
     if (!both || mapping->operation == WEIR_OPERATION_DELETE)
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
                      "the input has the column \"%s\", and rows go by a key; leave one of them out",
-                     mapping->id_place != WEIR_NO_PLACE ? mapping->table->primary_id
-                                                        : WEIR_PARTITION_COLUMN);
+                     mapping->has_id ? mapping->table->primary_id : WEIR_PARTITION_COLUMN);
+}
+
+/* What fills a part of the ids, behind `last`; NULL: nothing more does. */
+static const struct weir_slot *next_id_slot(const struct weir_mapping *mapping, uint32_t part,
+                                            const struct weir_slot *last)
+{
+    const struct weir_slots *all[] = { &mapping->slots, &mapping->constants };
+    bool behind = !last;
+    for (size_t k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < all[k]->count; i++) {
+            const struct weir_slot *slot = all[k]->list[i];
+            if (behind && slot->id_part == part)
+                return slot;
+            behind = behind || slot == last;
+        }
+    }
+    return NULL;
+}
+
+static enum weir_status check_id_part(const struct weir_mapping *mapping, uint32_t part,
+                                      struct weir_error *err)
+{
+    struct weir_str name = mapping->id_names[part];
+    const struct weir_slot *slot = next_id_slot(mapping, part, NULL);
+    if (!slot)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the input has no column \"%.*s\", from which ids are derived (--id-from)",
+                         WEIR_QUOTED(name));
+    const struct weir_slot *other = next_id_slot(mapping, part, slot);
+    if (!other)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "ids are derived from \"%.*s\" (--id-from), which both \"%.*s\" and \"%.*s\" "
+                     "of the input could be",
+                     WEIR_QUOTED(name), WEIR_QUOTED(weir_str_from(slot->name)),
+                     WEIR_QUOTED(weir_str_from(other->name)));
+}
+
+static enum weir_status check_ids(const struct weir_mapping *mapping, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    for (uint32_t i = 0; i < mapping->id_count && !status; i++)
+        status = check_id_part(mapping, i, err);
+    if (status)
+        return status;
+    if (!mapping->has_id || mapping->operation == WEIR_OPERATION_DELETE)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the input has the column \"%s\", and ids are derived (--id-from); leave one "
+                     "of them out",
+                     mapping->table->primary_id);
 }
 
 static enum weir_status check_naming(const struct weir_mapping *mapping, struct weir_error *err)
 {
     if (mapping->by_key)
         return check_key(mapping, err);
-    bool create = mapping->operation == WEIR_OPERATION_CREATE;
-    if (!create && mapping->id_place == WEIR_NO_PLACE)
+    if (mapping->id_count)
+        return check_ids(mapping, err);
+    if (mapping->operation != WEIR_OPERATION_CREATE && !mapping->has_id)
         return fail_missing(mapping, mapping->table->primary_id, err);
-    if (mapping->by_partition && mapping->partition_place == WEIR_NO_PLACE)
+    if (mapping->by_partition && !has_partition(mapping))
         return fail_missing(mapping, WEIR_PARTITION_COLUMN, err);
     return WEIR_OK;
 }
 
-enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
-                                             struct weir_columns columns, struct weir_error *err)
+/* A source that is not there is a misspelt one. */
+static enum weir_status check_sources(const struct weir_mapping *mapping,
+                                      struct weir_columns columns, struct weir_error *err)
 {
-    mapping->column_count = columns.count;
-    mapping->columns = weir_calloc(columns.count, sizeof(*mapping->columns));
-    mapping->members = weir_calloc(columns.count, sizeof(*mapping->members));
-    enum weir_status status = choose_all(mapping, columns, err);
+    struct weir_map names;
+    enum weir_status status = WEIR_OK;
+    uint32_t place;
+    weir_map_init(&names);
+    for (uint32_t i = 0; i < columns.count; i++)
+        weir_map_add(&names, columns.names[i], i);
+    for (uint32_t i = 0; mapping->spec && i < mapping->spec->column_count && !status; i++) {
+        struct weir_str source = weir_str_from(mapping->spec->columns[i].source);
+        if (!weir_map_find(&names, source, &place))
+            status =
+                weir_fail(err, WEIR_E_INVALID,
+                          "the input has no column \"%.*s\", of which the mapping, or the list "
+                          "of columns to ignore, speaks",
+                          WEIR_QUOTED(source));
+    }
+    weir_map_release(&names);
+    return status;
+}
+
+static enum weir_status check_all(const struct weir_mapping *mapping, struct weir_columns columns,
+                                  struct weir_error *err)
+{
+    enum weir_status status = check_sources(mapping, columns, err);
     if (!status)
         status = check_naming(mapping, err);
     if (!status && mapping->operation == WEIR_OPERATION_UPDATE && !mapping->member_count)
@@ -202,4 +458,49 @@ enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
                            "the input has no column for an update to write, only those that name "
                            "rows");
     return status;
+}
+
+/* Any row may have any column. */
+static void expect_anything(struct weir_mapping *mapping)
+{
+    for (uint32_t i = 0; i < mapping->table->column_count; i++) {
+        const struct weir_column *column = &mapping->table->columns[i];
+        bool state = column->for_update &&
+                     (column->type == WEIR_COLUMN_STATE || column->type == WEIR_COLUMN_STATUS);
+        bool inward = weir_column_is_lookup(column) && column->for_update &&
+                      weir_column_target(column, weir_str_from(mapping->table->name));
+        mapping->has_states = mapping->has_states || state;
+        mapping->has_lookups = mapping->has_lookups || inward;
+    }
+}
+
+enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
+                                             struct weir_columns columns, struct weir_error *err)
+{
+    enum weir_status status = choose_all(mapping, columns, err);
+    if (mapping->named)
+        expect_anything(mapping);
+    if (status || mapping->named)
+        return status;
+    return check_all(mapping, columns, err);
+}
+
+/* ---- names that come with the rows ---- */
+
+const struct weir_slot *weir_mapping_slot(const struct weir_mapping *mapping, struct weir_str name)
+{
+    struct weir_mapping_memory *memory = mapping->memory;
+    struct weir_error err;
+    uint32_t place;
+    if (weir_map_find(&memory->map, name, &place))
+        return memory->names.list[place];
+    if (memory->names.count == WEIR_MEMBER_NAMES_MAX)
+        return NULL;
+    struct weir_slot *slot = add_slot(&memory->names, name);
+    weir_map_add(&memory->map, weir_str_from(slot->name), memory->names.count - 1);
+    if (resolve(mapping, slot, &err) != WEIR_OK) {
+        slot->use = WEIR_USE_REFUSED;
+        slot->refusal = weir_strdup(err.message);
+    }
+    return slot;
 }

@@ -5,6 +5,7 @@
  * table it is one that means the same: both are rows that go by their id.
  */
 #include "base/error.h"
+#include "base/mem.h"
 #include "records/mapping_parts.h"
 
 /* Of a list of keys in a message. */
@@ -108,8 +109,9 @@ static enum weir_status use(struct weir_mapping *mapping, const struct weir_alte
                              "%s, which cannot stand in an address",
                              key->name, column->name, weir_column_type_name(column->type));
         mapping->key[i] = column;
+        weir_cell_rule_init(&mapping->key_rules[mapping->key_count++], column, mapping->zone,
+                            WEIR_CELL_EMPTY_REJECT);
     }
-    mapping->key_count = key->column_count;
     mapping->by_key = true;
     return WEIR_OK;
 }
@@ -133,4 +135,56 @@ enum weir_status weir_mapping_choose_key(struct weir_mapping *mapping, const cha
     const struct weir_alternate_key *found =
         weir_table_key_of(mapping->table, names.names, names.count);
     return found ? use(mapping, found, err) : fail_no_key(mapping->table, key, err);
+}
+
+/* ---- derived ids ---- */
+
+static enum weir_status check_ids(const struct weir_mapping *mapping, struct weir_error *err)
+{
+    if (mapping->by_key || mapping->by_partition)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "rows go by a key or by derived ids (--id-from); leave one of them out");
+    if (!mapping->world->derived)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "ids are derived (--id-from), for which the id of the organisation must "
+                         "be known");
+    return WEIR_OK;
+}
+
+static enum weir_status add_id(struct weir_mapping *mapping, struct weir_str name,
+                               struct weir_error *err)
+{
+    if (!name.len)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "a column from which ids are derived (--id-from) has no name");
+    if (mapping->id_count == WEIR_KEY_PARTS_MAX)
+        return weir_fail(err, WEIR_E_INVALID, "ids are derived from %d columns at most",
+                         WEIR_KEY_PARTS_MAX);
+    for (uint32_t i = 0; i < mapping->id_count; i++) {
+        if (weir_str_equal(mapping->id_names[i], name))
+            return weir_fail(err, WEIR_E_INVALID, "ids are derived from the column \"%.*s\" twice",
+                             WEIR_QUOTED(name));
+    }
+    mapping->id_columns[mapping->id_count] = weir_table_column(mapping->table, name);
+    mapping->id_names[mapping->id_count++] = name;
+    return WEIR_OK;
+}
+
+enum weir_status weir_mapping_choose_ids(struct weir_mapping *mapping, const char *id_from,
+                                         struct weir_error *err)
+{
+    if (!id_from)
+        return WEIR_OK;
+    enum weir_status status = check_ids(mapping, err);
+    mapping->id_text = weir_strdup(id_from);
+    struct weir_str rest = weir_str_from(mapping->id_text);
+    for (bool more = true; more && !status;) {
+        const char *comma = rest.len ? memchr(rest.ptr, ',', rest.len) : NULL;
+        size_t len = comma ? (size_t)(comma - rest.ptr) : rest.len;
+        status = add_id(mapping, weir_str_trim(weir_str(rest.ptr, len)), err);
+        more = comma != NULL;
+        if (more)
+            rest = weir_str(rest.ptr + len + 1, rest.len - len - 1);
+    }
+    return status;
 }

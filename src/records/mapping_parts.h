@@ -1,33 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of a mapping share: mapping.c (making one, and rows of cells), mapping_columns.c
- * (what each column of the input is for), mapping_key.c (by what rows are named), naming.c (naming
- * one) and object.c (rows that are JSON objects).
+ * What the files of a mapping share: mapping.c (making one), mapping_columns.c (what each column of
+ * the input is for), mapping_member.c (those that are written), mapping_key.c (by what rows are
+ * named), mapping_row.c (rows of cells), mapping_state.c (their states), mapping_tables.c (what
+ * must be known before), naming.c (naming a row) and object.c (rows that are JSON objects).
  *
- *     record or object ──▶ its name as texts ──▶ id, key, partition, hash     naming.c
- *                    └───▶ everything else   ──▶ members, shape
+ *     record ──▶ slots ──▶ its name as texts ──▶ id, key, partition, hash     naming.c
+ *                    └───▶ items             ──▶ members, shape               mapping_row.c
+ *
+ * A slot is what a column of the input, a name of a member, or a constant is for. Records with
+ * names of their own find their slots by them; a name that comes for the first time gets one.
  */
 #ifndef WEIR_RECORDS_MAPPING_PARTS_H
 #define WEIR_RECORDS_MAPPING_PARTS_H
 
 #include "base/limits.h"
-#include "records/cell.h"
+#include "records/lookup.h"
 #include "records/mapping.h"
 
-/* The place of a column that the input has not. */
 #define WEIR_NO_PLACE UINT32_MAX
 
 /* How much of a value goes into a message. */
 #define WEIR_QUOTED_MAX   60
 #define WEIR_QUOTED(text) (int)weir_str_cut((text), WEIR_QUOTED_MAX).len, (text).ptr
 
-/* A column of the input that becomes a member. */
+/* A column that is written. */
 struct weir_member {
-    uint32_t place; /* in the record, from 0 */
     const struct weir_column *column;
-    const struct weir_cell_kind *kind;
-    struct weir_str opening; /* `,"name":`; owned */
-    uint64_t shape;          /* what it adds to that of a row */
+    struct weir_cell_rule rule;
+    struct weir_lookup *lookup; /* NULL: cells are values */
+    struct weir_str opening;    /* `,"name":` of values; owned */
+    uint64_t shape;             /* what it adds to that of a row */
+    enum weir_pass pass;        /* of values */
+};
+
+enum weir_use {
+    WEIR_USE_NONE = 0, /* passed over */
+    WEIR_USE_MEMBER,
+    WEIR_USE_ID,
+    WEIR_USE_PARTITION,
+    WEIR_USE_KEY,
+    WEIR_USE_REFUSED, /* a row that has it is refused */
+};
+
+struct weir_slot {
+    char *name; /* in the input; of a constant, its column */
+    enum weir_use use;
+    uint32_t key;                        /* which part of it */
+    uint32_t id_part;                    /* of those that ids are derived from; WEIR_NO_PLACE */
+    const struct weir_column *column;    /* NULL: none */
+    struct weir_member *member;          /* owned */
+    const struct weir_spec_column *said; /* NULL: nothing */
+    struct weir_map values;              /* cell -> place in said->values */
+    bool tells_table; /* the row says beside it to which table it points: Dataverse's own format */
+    char *refusal;
+    struct weir_str constant;
+};
+
+struct weir_slots {
+    struct weir_slot **list;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* What changes while rows are mapped. */
+struct weir_mapping_memory {
+    struct weir_slots names; /* of members; `map` leads to them */
+    struct weir_map map;
+    uint64_t turn;   /* counts rows */
+    uint64_t *turns; /* of each column of the table: the last row that has it */
 };
 
 struct weir_mapping {
@@ -35,24 +76,40 @@ struct weir_mapping {
     struct weir_table_names names;
     enum weir_operation operation;
     struct weir_row_ids ids;
+    const struct weir_spec *spec;
+    enum weir_cell_empty empty;
+    const struct weir_zone *zone;
     bool objects;
+    bool named;
     bool elastic;
+    bool passes; /* more than one */
+    bool closes; /* states of its rows are closed by actions */
+    struct weir_lookup_world *world;
+    struct weir_mapping_memory *memory;
 
     /* By what rows are named: the primary id, or these, in the order of the table's key. */
     bool by_key;
     bool by_partition; /* no row without one */
     const struct weir_column *key[WEIR_KEY_PARTS_MAX];
+    struct weir_cell_rule key_rules[WEIR_KEY_PARTS_MAX];
     uint32_t key_count;
 
+    /* From what ids are derived. */
+    char *id_text;
+    struct weir_str id_names[WEIR_KEY_PARTS_MAX];
+    const struct weir_column *id_columns[WEIR_KEY_PARTS_MAX]; /* NULL: the table has none */
+    uint32_t id_count;
+
     /* Rows of cells. */
-    uint32_t key_places[WEIR_KEY_PARTS_MAX];
-    uint32_t id_place;
-    uint32_t partition_place;
-    const struct weir_column **columns; /* of each cell */
-    uint32_t column_count;
-    struct weir_member *members;
+    struct weir_slots slots; /* of each column; none if rows have names */
+    struct weir_slots constants;
+    struct weir_slot **takers; /* of each column of the table: what fills it */
+    bool has_id;
+    bool has_lookups; /* for their pass */
+    bool has_states;
     uint32_t member_count;
-    const struct weir_member *owner_column; /* NULL: the input has none */
+    const struct weir_column *owner_column; /* NULL: the input has none */
+    const struct weir_column *state_column; /* NULL: the table has none */
 
     char *owner_text; /* `,"ownerid@odata.bind":"/…"`; NULL: none is added */
     struct weir_str owner;
@@ -62,21 +119,79 @@ struct weir_mapping {
 /* "a create", "an update" and so on. */
 const char *weir_mapping_verb(const struct weir_mapping *mapping);
 
+bool weir_mapping_may_create(const struct weir_mapping *mapping);
+
 /* ---- mapping_columns.c ---- */
 
-/* Look at the columns of the input; the key is known. */
+/* Look at the columns of the input and the constants; key and ids are known. */
 enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
                                              struct weir_columns columns, struct weir_error *err);
+
+/* The slot of a member of that name. NULL: the row has more names than are remembered. */
+const struct weir_slot *weir_mapping_slot(const struct weir_mapping *mapping, struct weir_str name);
+
+void weir_slots_release(struct weir_slots *slots);
 
 /* "no column of that name", with the nearest that there is. */
 enum weir_status weir_mapping_fail_unknown(const struct weir_table *table, struct weir_str name,
                                            struct weir_error *err);
+
+/* ---- mapping_member.c ---- */
+
+/* Make the slot a member: its column is written as `target` says. */
+enum weir_status weir_mapping_add_member(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                         const struct weir_column_target *target,
+                                         struct weir_error *err);
+void weir_member_free(struct weir_member *member); /* NULL is fine */
+
+/* Where createdon goes: what may be written instead. */
+const struct weir_column *weir_mapping_redirect(const struct weir_mapping *mapping,
+                                                const struct weir_column *column);
 
 /* ---- mapping_key.c ---- */
 
 /* `key` as in the options; NULL: by the primary id. */
 enum weir_status weir_mapping_choose_key(struct weir_mapping *mapping, const char *key,
                                          struct weir_error *err);
+
+/* `id_from` as in the options; NULL: ids are not derived. */
+enum weir_status weir_mapping_choose_ids(struct weir_mapping *mapping, const char *id_from,
+                                         struct weir_error *err);
+
+/* ---- mapping_row.c ---- */
+
+/* A cell on its way into a row. */
+struct weir_item {
+    const struct weir_member *member;
+    struct weir_str cell;
+    struct weir_str table;       /* to which it points, if the row says it beside it */
+    bool null;                   /* the column is cleared … */
+    bool empty;                  /* … by a cell with nothing in it */
+    enum weir_pass pass;         /* in which it is written */
+    size_t bytes;                /* with its name and a comma */
+    struct weir_binding binding; /* of a lookup */
+};
+
+/* What the cell becomes. WEIR_E_INVALID: it cannot be right; WEIR_E_TOO_BIG: the arena is full. */
+enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
+                                struct weir_arena *arena, struct weir_error *err);
+
+/* ---- mapping_state.c ---- */
+
+/* States of rows of this table are closed by actions. */
+bool weir_mapping_table_closes(const struct weir_table *table);
+
+/* A status that was measured can be set. */
+enum weir_status weir_mapping_check_status(const struct weir_mapping *mapping,
+                                           const struct weir_item *status, struct weir_error *err);
+
+/*
+ * State and status of a row, either of which may be NULL, fit together. *ret_implied: the state
+ * that the status implies if there is none; -1: none.
+ */
+enum weir_status weir_mapping_check_states(const struct weir_item *state,
+                                           const struct weir_item *status, int32_t *ret_implied,
+                                           struct weir_error *err);
 
 /* ---- naming.c ---- */
 
@@ -86,6 +201,7 @@ struct weir_row_name {
     struct weir_str id;
     struct weir_str partition;
     struct weir_str key[WEIR_KEY_PARTS_MAX];
+    struct weir_str id_parts[WEIR_KEY_PARTS_MAX];
 };
 
 /* Give the draft its id, key, partition and hash, or a refusal. False: the arena is full. */
@@ -93,8 +209,9 @@ bool weir_mapping_name(const struct weir_mapping *mapping, const struct weir_row
                        struct weir_arena *arena, struct weir_draft *draft);
 
 /*
- * Memory for the members, of that many bytes, in target.members; or a refusal: that is more than
- * one row may weigh. False: the arena is full.
+ * Memory for the members with a comma before each, of that many bytes and not none; target.members
+ * is all of it but the first comma. Or a refusal: that is more than one row may weigh. False: the
+ * arena is full.
  */
 bool weir_mapping_reserve(const struct weir_mapping *mapping, size_t bytes,
                           struct weir_arena *arena, struct weir_draft *draft, char **ret);

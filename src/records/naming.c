@@ -41,18 +41,41 @@ static bool refuse_id(const struct weir_mapping *mapping, struct weir_str id,
                              WEIR_QUOTED(id), mapping->table->primary_id);
 }
 
+/* The same values give the same id, in whichever job. */
+static bool name_by_values(const struct weir_mapping *mapping, const struct weir_row_name *name,
+                           struct weir_arena *arena, struct weir_draft *draft,
+                           struct weir_row_key *key)
+{
+    struct weir_derived_ids *ids = mapping->world->derived;
+    weir_derived_ids_begin(ids, mapping->table->name);
+    for (uint32_t i = 0; i < mapping->id_count; i++) {
+        struct weir_str column = mapping->id_names[i];
+        if (!weir_str_trim(name->id_parts[i]).len)
+            return weir_draft_refuse(draft, arena, column,
+                                     "the row has no value for \"%.*s\", from which its id is "
+                                     "derived",
+                                     (int)column.len, column.ptr);
+        weir_derived_ids_add(ids, mapping->id_columns[i], name->id_parts[i]);
+    }
+    struct weir_guid id = weir_derived_ids_end(ids);
+    weir_row_key_add_guid(key, &id);
+    return set_id(arena, draft, &id);
+}
+
 /* The service takes an id of zeros for none and makes one: the row could not be found again. */
 static bool name_by_id(const struct weir_mapping *mapping, const struct weir_row_name *name,
                        struct weir_arena *arena, struct weir_draft *draft, struct weir_row_key *key)
 {
     struct weir_guid id;
+    if (mapping->id_count)
+        return name_by_values(mapping, name, arena, draft, key);
     if (mapping->operation == WEIR_OPERATION_CREATE && !name->has_id) {
         id = weir_row_ids_make(&mapping->ids, draft->number);
         return set_id(arena, draft, &id);
     }
     if (!name->id.len)
         return refuse_empty(arena, draft, mapping->table->primary_id);
-    if (!weir_guid_parse(name->id, &id) || is_nil(&id))
+    if (!weir_cell_guid(name->id, &id) || is_nil(&id))
         return refuse_id(mapping, name->id, arena, draft);
     weir_row_key_add_guid(key, &id);
     return set_id(arena, draft, &id);
@@ -97,32 +120,23 @@ static bool name_partition(const struct weir_mapping *mapping, struct weir_str p
 
 /* ---- by an alternate key ---- */
 
-static bool is_guid_column(const struct weir_column *column)
+/* Append `column='value'`; the value becomes what stands there. A refusal may come of it. */
+static bool add_part(struct weir_buf *predicate, const struct weir_cell_rule *rule,
+                     struct weir_str *value, struct weir_arena *arena, struct weir_draft *draft)
 {
-    return column->type == WEIR_COLUMN_ID || weir_column_is_lookup(column);
-}
-
-/* Append `column='value'`. A refusal may come of it. */
-static bool add_part(struct weir_buf *predicate, const struct weir_column *column,
-                     struct weir_str value, struct weir_arena *arena, struct weir_draft *draft)
-{
+    const struct weir_column *column = rule->column;
     struct weir_str name = weir_str_from(column->name);
-    struct weir_guid guid;
-    char canonical[WEIR_GUID_TEXT];
-    if (!value.len)
-        return refuse_empty(arena, draft, column->name);
-    if (is_guid_column(column)) {
-        if (!weir_guid_parse(value, &guid))
-            return weir_draft_refuse(draft, arena, name,
-                                     "\"%.*s\" is no id; \"%s\" needs 32 hexadecimal digits in "
-                                     "groups of 8-4-4-4-12",
-                                     WEIR_QUOTED(value), column->name);
-        value = weir_str_from(weir_guid_print(&guid, canonical));
-    }
     struct weir_key_part part;
     struct weir_error err;
-    weir_column_key_part(column, value, &part);
-    if (weir_odata_add_predicate(predicate, &part, 1, &err) != WEIR_OK)
+    if (!value->len)
+        return refuse_empty(arena, draft, column->name);
+    enum weir_status status = weir_cell_rule_literal(rule, *value, arena, value, &err);
+    if (status == WEIR_E_TOO_BIG)
+        return false;
+    weir_column_key_part(column, *value, &part);
+    if (!status)
+        status = weir_odata_add_predicate(predicate, &part, 1, &err);
+    if (status)
         return weir_draft_refuse(draft, arena, name, "%s", err.message);
     if (predicate->overflow)
         return weir_draft_refuse(draft, arena, name,
@@ -155,11 +169,12 @@ static bool name_by_key(const struct weir_mapping *mapping, const struct weir_ro
     for (uint32_t i = 0; i < mapping->key_count; i++) {
         if (i)
             weir_buf_add_char(&predicate, ',');
-        if (!add_part(&predicate, mapping->key[i], name->key[i], arena, draft))
+        struct weir_str value = name->key[i];
+        if (!add_part(&predicate, &mapping->key_rules[i], &value, arena, draft))
             return false;
         if (draft->refusal.len)
             return true;
-        weir_row_key_add(key, mapping->key[i]->type, name->key[i]);
+        weir_row_key_add(key, mapping->key[i]->type, value);
     }
     return set_key(arena, draft, &predicate);
 }
@@ -172,7 +187,7 @@ bool weir_mapping_name(const struct weir_mapping *mapping, const struct weir_row
 {
     struct weir_row_key key;
     weir_row_key_init(&key);
-    bool made = mapping->operation == WEIR_OPERATION_CREATE && !name->has_id;
+    bool made = mapping->operation == WEIR_OPERATION_CREATE && !name->has_id && !mapping->id_count;
     bool fits = mapping->by_key ? name_by_key(mapping, name, arena, draft, &key)
                                 : name_by_id(mapping, name, arena, draft, &key);
     if (fits && !draft->refusal.len && !mapping->by_key)
@@ -203,12 +218,12 @@ bool weir_mapping_reserve(const struct weir_mapping *mapping, size_t bytes,
                           struct weir_arena *arena, struct weir_draft *draft, char **ret)
 {
     *ret = NULL;
-    if (!weir_mapping_weigh(mapping, weir_str(NULL, bytes), arena, draft))
+    if (!weir_mapping_weigh(mapping, weir_str(NULL, bytes - 1), arena, draft))
         return false;
-    if (draft->refusal.len || !bytes)
+    if (draft->refusal.len)
         return true;
     char *memory = weir_arena_take(arena, bytes);
-    draft->target.members = weir_str(memory, bytes);
+    draft->target.members = weir_str(memory ? memory + 1 : NULL, bytes - 1);
     *ret = memory;
     return memory != NULL;
 }

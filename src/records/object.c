@@ -218,20 +218,17 @@ static void copy(const struct walk *walk, struct weir_str object, struct weir_st
 {
     struct weir_scan scan = weir_scan_open(object);
     struct weir_str key, value;
-    const char *begin = to;
     while (weir_scan_next(&scan, &key, &value)) {
         char memory[NAME_BYTES];
         if (!is_member(role_of(walk->mapping, name_of(key, memory))))
             continue;
-        if (to != begin)
-            *to++ = ',';
+        *to++ = ',';
         struct weir_str member = whole(key, value);
         memcpy(to, member.ptr, member.len);
         to += member.len;
     }
-    size_t comma = to == begin;
     if (owner.len)
-        memcpy(to, owner.ptr + comma, owner.len - comma);
+        memcpy(to, owner.ptr, owner.len);
 }
 
 static bool add_members(struct walk *walk, struct weir_str object)
@@ -246,7 +243,7 @@ static bool add_members(struct walk *walk, struct weir_str object)
     char *memory;
     if (!bytes)
         return true;
-    if (!weir_mapping_reserve(mapping, bytes - 1, walk->arena, walk->draft, &memory))
+    if (!weir_mapping_reserve(mapping, bytes, walk->arena, walk->draft, &memory))
         return false;
     if (memory)
         copy(walk, object, owner, memory);
@@ -278,6 +275,7 @@ bool weir_mapping_object(const struct weir_mapping *mapping, struct weir_str jso
     struct weir_str object;
     ret->target = (struct weir_target){ 0 };
     ret->key_hash = ret->shape = 0;
+    ret->idle = false;
     ret->refusal = ret->column = weir_str("", 0);
     size_t bad = weir_utf8_check(json);
     if (bad < json.len)

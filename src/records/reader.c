@@ -100,10 +100,11 @@ static enum weir_status choose_format(const struct weir_reader_options *options,
         const char *path = options->paths[i];
         const struct weir_format *own = weir_format_of(path);
         if (!own)
-            return weir_fail(err, WEIR_E_INVALID,
-                             "the format of input \"%s\" cannot be told from its name; say it, or "
-                             "name the file .csv, .tsv, .csv.gz or .tsv.gz",
-                             weir_source_name(path));
+            return weir_fail(
+                err, WEIR_E_INVALID,
+                "the format of input \"%s\" cannot be told from its name; say it, or "
+                "name the file .csv, .tsv, .jsonl or .ndjson, with .gz if it is packed",
+                weir_source_name(path));
         if (chosen && own != chosen)
             return weir_fail(err, WEIR_E_INVALID,
                              "input \"%s\" is %s by its name; all files must be %s as the first is",

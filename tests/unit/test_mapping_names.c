@@ -33,7 +33,7 @@ START_TEST(a_row_whose_id_is_none_is_refused)
     static const char *const rows[][2] = {
         { "", "the row has no value for \"gadgetid\", which names it" },
         { "x", "\"x\" is no id; \"gadgetid\" " NOT_ID ", not all of them 0" },
-        { " " ID_1, "\" 0123abcd-4567-89ab-cdef-0123456789ab\" is no id; \"gadgetid\" " NOT_ID
+        { ID_1 "0", "\"0123abcd-4567-89ab-cdef-0123456789ab0\" is no id; \"gadgetid\" " NOT_ID
                     ", not all of them 0" },
         { "00000000-0000-0000-0000-000000000000",
           "\"00000000-0000-0000-0000-000000000000\" is no id; \"gadgetid\" " NOT_ID
@@ -66,16 +66,19 @@ START_TEST(rows_go_by_a_key_in_whatever_order_it_is_written)
         rig_row("1", "Contoso", "42");
         is_target("", "serial=42,kind=1", "", is_delete ? "" : "\"name\":\"Contoso\"");
         uint64_t hash = draft.key_hash;
-        rig_row("01", "", "+042");
-        is_refused("serial", "the value \"+042\" of the key \"serial\" has a \"+\", which cannot "
-                             "stand in a key; use the row's id");
-        rig_row("01", "", "042.0");
-        is_target("", "serial=042.0,kind=01", "", "");
+        rig_row("01", "", "+042.0");
+        is_target("", "serial=42,kind=1", "", "");
         ck_assert_uint_eq(draft.key_hash, hash);
-        rig_row("2", "", "42");
+        rig_row("Gizmo", "", " 42");
+        is_target("", "serial=42,kind=1", "", "");
+        ck_assert_uint_eq(draft.key_hash, hash);
+        rig_row("3", "", "42");
         ck_assert_uint_ne(draft.key_hash, hash);
+        rig_row("1", "", "4x");
+        is_refused("serial", "\"4x\" is no whole number; \"serial\" takes digits without "
+                             "separators");
         bool is_upsert = rig_options.operation == WEIR_OPERATION_UPSERT;
-        ck_assert(weir_mapping_allows_bulk(mapping) == is_upsert);
+        ck_assert(weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS) == is_upsert);
         ck_assert(!weir_mapping_takes_ids(mapping));
     }
 }
@@ -117,8 +120,8 @@ START_TEST(a_key_that_the_table_has_not_is_refused)
                 "a create takes no key; rows that may be there already are upserted");
     rig_options.operation = WEIR_OPERATION_DELETE;
     rig_open("serial,kind,gadgetid");
-    rig_row("1", "2", "nonsense");
-    is_target("", "serial=1,kind=2", "", "");
+    rig_row("1", "3", "nonsense");
+    is_target("", "serial=1,kind=3", "", "");
     rig_table(NAME_IS_KEY, KEY_OF_TAGS, NULL);
     rig_options.key = "tags";
     rig_refused("tags", "rows cannot go by the key \"byname\": its column \"tags\" is of the type "
@@ -158,16 +161,16 @@ START_TEST(keys_of_lookups_and_numbers_are_literals)
     rig_options.operation = WEIR_OPERATION_UPDATE;
     rig_options.key = "name,maker,weight,pieces";
     rig_open("name,maker,weight,pieces,notes");
-    rig_row("A", ID_1X, "1.50", "-7", "x");
-    is_target("", "_maker_value=" ID_1 ",weight=1.50,name='A',pieces=-7", "", "\"notes\":\"x\"");
+    rig_row("A", ID_1X, "1.50", "-3", "x");
+    is_target("", "_maker_value=" ID_1 ",weight=1.50,name='A',pieces=-3", "", "\"notes\":\"x\"");
     uint64_t hash = draft.key_hash;
-    rig_row("a", ID_1, "1.5", "-07", "x");
+    rig_row("a", ID_1, "1.5", "-03", "x");
     ck_assert_uint_eq(draft.key_hash, hash);
     rig_row("A", "Contoso", "1.5", "-7", "x");
     is_refused("maker", "\"Contoso\" is no id; \"maker\" " NOT_ID);
     rig_row("A", ID_1, "1 5", "-7", "x");
-    is_refused("weight", "the value \"1 5\" of the key \"weight\" is no number, date or id: only "
-                         "letters, digits and . _ - make one");
+    is_refused("weight", "\"1 5\" is no number; \"weight\" takes digits without separators, and a "
+                         "point before decimals");
     rig_row("A", ID_1, "1.5", "", "x");
     is_refused("pieces", "the row has no value for \"pieces\", which names it");
 }
@@ -180,7 +183,7 @@ START_TEST(the_primary_id_may_be_called_a_key)
     rig_open("gadgetid,name");
     rig_row(ID_1, "Contoso");
     is_target(ID_1, "", "", "\"name\":\"Contoso\"");
-    ck_assert(weir_mapping_allows_bulk(mapping));
+    ck_assert(weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS));
     rig_refused("name", "the input has no column \"gadgetid\", by which an update names its rows");
 }
 END_TEST
@@ -225,7 +228,7 @@ START_TEST(id_and_partition_together_are_no_alternate_key)
     rig_open("gadgetid,partitionid,name");
     rig_row(ID_1, "p", "x");
     is_target(ID_1, "", "p", "\"name\":\"x\"");
-    ck_assert(weir_mapping_allows_bulk(mapping));
+    ck_assert(weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS));
     rig_row(ID_1, "", "x");
     is_refused("partitionid", "the row has no value for \"partitionid\", which names it");
     rig_refused("gadgetid,name",

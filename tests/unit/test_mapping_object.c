@@ -82,7 +82,7 @@ START_TEST(rows_go_by_a_key)
     rig_object("{\"notes\":\"n\",\"name\":\"O'\\u0042\",\"maker\":\"" ID_1X
                "\",\"weight\":1.50,\"pieces\":\"7\"}");
     is_target("", "_maker_value=" ID_1 ",weight=1.50,name='O''B',pieces=7", "", "\"notes\":\"n\"");
-    ck_assert(weir_mapping_allows_bulk(mapping));
+    ck_assert(weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS));
     uint64_t hash = draft.key_hash;
     rig_object("{\"pieces\":7.0,\"name\":\"o'b \",\"weight\":\"1.5\",\"maker\":\"" ID_1 "\"}");
     ck_assert_uint_eq(draft.key_hash, hash);
@@ -94,7 +94,7 @@ START_TEST(rows_go_by_a_key)
     rig_object("{\"pieces\":7,\"weight\":1,\"name\":\"A\",\"maker\":\"" ID_1
                "\",\"gadgetid\":\"x\",\"y\":2,\"@odata.id\":\"z\"}");
     is_target("", "_maker_value=" ID_1 ",weight=1,name='A',pieces=7", "", "");
-    ck_assert(!weir_mapping_allows_bulk(mapping));
+    ck_assert(!weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS));
 }
 END_TEST
 

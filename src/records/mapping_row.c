@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of cells; see mapping.h. The cells of a record are sorted by what they are for: what names
+ * the row, and items, which are read and measured, then written into memory of just that size:
+ *
+ *     ,"name":  "Contoso"  ,"Maker@odata.bind":  "/accounts(…)"
+ *     ╰ opening ╯ ╰ rule ╯ ╰────────────── binding ─────────────╯      the first comma is left out
+ *
+ * In the first pass all items are read, so that a wrong one is found before the row is created, and
+ * those of later passes are not written.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "records/mapping_parts.h"
+
+struct row {
+    const struct weir_mapping *mapping;
+    enum weir_pass pass;
+    const struct weir_record *record;
+    struct weir_arena *arena;
+    struct weir_draft *draft;
+    struct weir_row_name name;
+    struct weir_item *items;
+    uint32_t count;
+    bool owned;              /* says its owner itself */
+    struct weir_str implied; /* `,"statecode":1`, by the status; empty: none */
+    size_t bytes;
+};
+
+/* ---- refusing ---- */
+
+static bool refuse(const struct row *row, const struct weir_column *column, const char *reason)
+{
+    return weir_draft_refuse(row->draft, row->arena, weir_str_from(column->name), "%s", reason);
+}
+
+static bool is_refused(const struct row *row)
+{
+    return row->draft->refusal.len > 0;
+}
+
+static bool refuse_problem(const struct row *row)
+{
+    const struct weir_record *record = row->record;
+    const struct weir_slots *slots = &row->mapping->slots;
+    struct weir_str column = weir_str("", 0);
+    if (record->column > 0 && record->column <= slots->count) {
+        const struct weir_slot *slot = slots->list[record->column - 1];
+        column = weir_str_from(slot->column ? slot->column->name : slot->name);
+    }
+    char text[WEIR_MESSAGE_MAX];
+    weir_record_explain(record, column, text, sizeof(text));
+    if (record->member.ptr)
+        column = record->member;
+    return weir_draft_refuse(row->draft, row->arena, column, "%s", text);
+}
+
+/* ---- items ---- */
+
+static enum weir_status read_lookup(const struct weir_mapping *mapping, struct weir_item *item,
+                                    struct weir_arena *arena, struct weir_error *err)
+{
+    const struct weir_lookup *lookup = item->member->lookup;
+    enum weir_status status = WEIR_OK;
+    if (item->null)
+        item->binding = weir_lookup_null(lookup);
+    else
+        status = weir_lookup_read(lookup, mapping->world, item->cell, item->table, arena,
+                                  &item->binding, err);
+    if (status)
+        return status;
+    bool inward = weir_str_equal(item->binding.end->table, mapping->names.logical_name);
+    bool waits = mapping->passes && inward && lookup->column->for_update && !item->null;
+    item->pass = waits ? WEIR_PASS_LOOKUPS : WEIR_PASS_ROWS;
+    item->bytes = weir_binding_bytes(&item->binding);
+    return WEIR_OK;
+}
+
+enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
+                                struct weir_arena *arena, struct weir_error *err)
+{
+    const struct weir_member *member = item->member;
+    size_t bytes = strlen("null");
+    if (member->lookup)
+        return read_lookup(mapping, item, arena, err);
+    enum weir_status status = WEIR_OK;
+    if (!item->null)
+        status = weir_cell_rule_measure(&member->rule, item->cell, &bytes, err);
+    if (!status && !item->null && member->column->type == WEIR_COLUMN_STATUS)
+        status = weir_mapping_check_status(mapping, item, err);
+    item->pass = member->pass;
+    item->bytes = member->opening.len + bytes;
+    return status;
+}
+
+static char *write_item(const struct weir_item *item, char *to)
+{
+    const struct weir_member *member = item->member;
+    if (member->lookup)
+        return weir_binding_write(&item->binding, to);
+    memcpy(to, member->opening.ptr, member->opening.len);
+    to += member->opening.len;
+    if (!item->null)
+        return weir_cell_rule_write(&member->rule, item->cell, to);
+    memcpy(to, "null", strlen("null"));
+    return to + strlen("null");
+}
+
+/* ---- cells that are cleared ---- */
+
+static bool is_kept(const struct weir_column *column)
+{
+    return column->type == WEIR_COLUMN_OWNER || column->type == WEIR_COLUMN_STATE ||
+           column->type == WEIR_COLUMN_STATUS;
+}
+
+/*
+ * A row that is created has nothing to clear, and a reference to nothing is no member that every
+ * version of the service takes there; the owner of the options stands in for one that is cleared.
+ */
+static bool is_nothing(const struct row *row, const struct weir_member *member)
+{
+    const struct weir_mapping *mapping = row->mapping;
+    bool create = mapping->operation == WEIR_OPERATION_CREATE;
+    if (member->column->type == WEIR_COLUMN_OWNER && mapping->owner.len)
+        return true;
+    return create && (member->lookup || is_kept(member->column));
+}
+
+static bool refuse_clearing(const struct row *row, const struct weir_column *column)
+{
+    char reason[200];
+    snprintf(reason, sizeof(reason),
+             "\"%.100s\" cannot be cleared: every row has one; leave it out or give it a value",
+             column->name);
+    return refuse(row, column, reason);
+}
+
+/* ---- sorting cells ---- */
+
+/* A column that two members, or a member and a constant, want to fill. */
+static bool is_filled(const struct row *row, const struct weir_column *column)
+{
+    struct weir_mapping_memory *memory = row->mapping->memory;
+    uint64_t *turn = &memory->turns[column - row->mapping->table->columns];
+    bool filled = *turn == memory->turn;
+    *turn = memory->turn;
+    return filled;
+}
+
+static bool refuse_twice(const struct row *row, const struct weir_column *column)
+{
+    char reason[200];
+    snprintf(reason, sizeof(reason), "the row has two values for \"%.100s\", which takes one",
+             column->name);
+    return refuse(row, column, reason);
+}
+
+static struct weir_item *find_column(const struct row *row, const struct weir_column *column)
+{
+    uint32_t i = 0;
+    while (row->items[i].member->column != column)
+        i++; /* it is there */
+    return &row->items[i];
+}
+
+/* A second cell for a column, as a lookup to several tables may have it. An empty one says nothing
+ * beside one that is filled. */
+static bool add_second(const struct row *row, const struct weir_item *item)
+{
+    struct weir_item *first = find_column(row, item->member->column);
+    if (!item->empty && !first->empty)
+        return refuse_twice(row, item->member->column);
+    if (first->empty)
+        *first = *item;
+    return true;
+}
+
+static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_str cell, bool null,
+                     struct weir_str table)
+{
+    const struct weir_member *member = slot->member;
+    bool empty = !cell.len && !null;
+    if (empty && member->rule.empty == WEIR_CELL_EMPTY_OMIT)
+        return true;
+    if (empty && member->rule.empty == WEIR_CELL_EMPTY_REJECT) {
+        struct weir_error err;
+        size_t bytes;
+        weir_cell_rule_measure(&member->rule, cell, &bytes, &err);
+        return refuse(row, member->column, err.message);
+    }
+    null = null || empty;
+    if (null && is_nothing(row, member))
+        return true;
+    if (null && is_kept(member->column))
+        return refuse_clearing(row, member->column);
+    row->owned = row->owned || member->column->type == WEIR_COLUMN_OWNER;
+    struct weir_item item = {
+        .member = member, .cell = cell, .table = table, .null = null, .empty = empty
+    };
+    if (is_filled(row, member->column))
+        return add_second(row, &item);
+    row->items[row->count++] = item;
+    return true;
+}
+
+static void translate(const struct weir_slot *slot, struct weir_str *cell, bool *null)
+{
+    uint32_t place;
+    if (*null || !slot->values.count || !weir_map_find(&slot->values, *cell, &place))
+        return;
+    *null = !slot->said->values[place].to;
+    *cell = weir_str_from(slot->said->values[place].to);
+}
+
+/* A naming column twice: only members with names of their own can do that. */
+static bool name_once(struct row *row, const struct weir_slot *slot, struct weir_str cell,
+                      struct weir_str *to)
+{
+    if (is_filled(row, slot->column))
+        return refuse_twice(row, slot->column);
+    *to = cell;
+    return true;
+}
+
+static bool take_cell(struct row *row, const struct weir_slot *slot, struct weir_str cell,
+                      bool null, struct weir_str table)
+{
+    translate(slot, &cell, &null);
+    if (null)
+        cell = weir_str("", 0);
+    if (slot->id_part != WEIR_NO_PLACE)
+        row->name.id_parts[slot->id_part] = cell;
+    switch (slot->use) {
+    case WEIR_USE_MEMBER:
+        return add_item(row, slot, cell, null, table);
+    case WEIR_USE_ID:
+        row->name.has_id = true;
+        return name_once(row, slot, cell, &row->name.id);
+    case WEIR_USE_PARTITION:
+        return name_once(row, slot, cell, &row->name.partition);
+    case WEIR_USE_KEY:
+        return name_once(row, slot, cell, &row->name.key[slot->key]);
+    case WEIR_USE_REFUSED:
+        return weir_draft_refuse(row->draft, row->arena, weir_str_from(slot->name), "%s",
+                                 slot->refusal);
+    default:
+        return true;
+    }
+}
+
+/* ---- records with names ---- */
+
+#define TABLE_OF "@Microsoft.Dynamics.CRM.lookuplogicalname"
+
+/* What the row says beside the member, in Dataverse's own format. */
+static struct weir_str table_beside(const struct weir_record *record, struct weir_str name)
+{
+    const struct weir_str term = weir_str_from(TABLE_OF);
+    for (uint32_t i = 0; i < record->cell_count; i++) {
+        struct weir_str other = record->names[i];
+        if (other.len == name.len + term.len && memcmp(other.ptr, name.ptr, name.len) == 0 &&
+            memcmp(other.ptr + name.len, term.ptr, term.len) == 0)
+            return record->cells[i];
+    }
+    return weir_str("", 0);
+}
+
+static bool refuse_names(const struct row *row)
+{
+    return weir_draft_refuse(row->draft, row->arena, weir_str("", 0),
+                             "the objects of the input have more than %d different names of "
+                             "members",
+                             WEIR_MEMBER_NAMES_MAX);
+}
+
+static bool take_member(struct row *row, uint32_t i)
+{
+    struct weir_str name = row->record->names[i];
+    struct weir_str cell = row->record->cells[i];
+    struct weir_str table = weir_str("", 0);
+    const struct weir_slot *slot = weir_mapping_slot(row->mapping, name);
+    if (!slot)
+        return refuse_names(row);
+    if (slot->tells_table)
+        table = table_beside(row->record, name);
+    return take_cell(row, slot, cell, !cell.ptr, table);
+}
+
+/* By key, or by derived ids, the id has no place in the row; a delete passes over it. */
+static bool check_named(const struct row *row)
+{
+    const struct weir_mapping *mapping = row->mapping;
+    bool other = mapping->by_key || mapping->id_count;
+    bool both = row->name.has_id || (mapping->by_key && row->name.partition.len);
+    if (!mapping->named || !other || !both || mapping->operation == WEIR_OPERATION_DELETE)
+        return true;
+    struct weir_str column =
+        row->name.has_id ? mapping->names.primary_id : weir_str_from(WEIR_PARTITION_COLUMN);
+    return weir_draft_refuse(row->draft, row->arena, column,
+                             "the row has \"%.*s\", and rows go by %s; leave one of them out",
+                             (int)column.len, column.ptr,
+                             mapping->by_key ? "a key" : "ids that are derived");
+}
+
+/* ---- sorting all of them ---- */
+
+static bool sort_cells(struct row *row)
+{
+    const struct weir_mapping *mapping = row->mapping;
+    const struct weir_record *record = row->record;
+    uint32_t count = record->cell_count;
+    const struct weir_str none = weir_str("", 0);
+    if (!mapping->named && count > mapping->slots.count)
+        count = mapping->slots.count;
+    mapping->memory->turn++;
+    for (uint32_t i = 0; i < count && !is_refused(row); i++) {
+        bool taken = mapping->named
+                         ? take_member(row, i)
+                         : take_cell(row, mapping->slots.list[i], record->cells[i], false, none);
+        if (!taken)
+            return false;
+    }
+    for (uint32_t i = 0; i < mapping->constants.count && !is_refused(row); i++) {
+        const struct weir_slot *slot = mapping->constants.list[i];
+        if (!take_cell(row, slot, slot->constant, !slot->constant.len, none))
+            return false;
+    }
+    return is_refused(row) || check_named(row);
+}
+
+static bool sort(struct row *row)
+{
+    size_t most = (size_t)row->record->cell_count + row->mapping->constants.count;
+    row->items = weir_arena_take(row->arena, (most ? most : 1) * sizeof(*row->items));
+    row->name.has_id = row->mapping->has_id && !row->mapping->named;
+    return row->items && sort_cells(row);
+}
+
+/* ---- reading items ---- */
+
+/* It cannot be for this pass, and was checked in the first. */
+static bool is_elsewhere(const struct row *row, const struct weir_item *item)
+{
+    if (row->pass == WEIR_PASS_ROWS)
+        return false;
+    return item->member->lookup ? row->pass != WEIR_PASS_LOOKUPS : row->pass != item->member->pass;
+}
+
+static bool read_items(struct row *row)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        struct weir_item *item = &row->items[i];
+        struct weir_error err;
+        if (is_elsewhere(row, item))
+            continue;
+        enum weir_status status = weir_item_read(row->mapping, item, row->arena, &err);
+        if (status == WEIR_E_TOO_BIG)
+            return false;
+        if (status)
+            return refuse(row, item->member->column, err.message);
+        if (kept < i)
+            row->items[kept] = *item;
+        kept++;
+    }
+    row->count = kept;
+    return true;
+}
+
+static const struct weir_item *find_type(const struct row *row, enum weir_column_type type)
+{
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (row->items[i].member->column->type == type && !row->items[i].null)
+            return &row->items[i];
+    }
+    return NULL;
+}
+
+static bool imply(struct row *row, int32_t state)
+{
+    const char *name = row->mapping->state_column->name;
+    size_t most = strlen(name) + sizeof(",\"\":-2147483648");
+    char *memory = weir_arena_take(row->arena, most);
+    if (!memory)
+        return false;
+    int len = snprintf(memory, most, ",\"%s\":%" PRId32, name, state);
+    row->implied = weir_str(memory, (size_t)len);
+    return true;
+}
+
+/* States are read in the first pass and in their own. */
+static bool check_states(struct row *row)
+{
+    struct weir_error err;
+    int32_t state;
+    const struct weir_item *status = find_type(row, WEIR_COLUMN_STATUS);
+    if (!status)
+        return true;
+    if (weir_mapping_check_states(find_type(row, WEIR_COLUMN_STATE), status, &state, &err))
+        return refuse(row, status->member->column, err.message);
+    const struct weir_column *column = row->mapping->state_column;
+    bool needed = state >= 0 && status->pass == row->pass && column && column->for_update;
+    return !needed || imply(row, state);
+}
+
+/* ---- writing ---- */
+
+static struct weir_str owner_of(const struct row *row)
+{
+    bool wanted = row->pass == WEIR_PASS_ROWS && !row->owned;
+    return wanted ? row->mapping->owner : weir_str("", 0);
+}
+
+/* The bytes of all members, commas included, and the shape. */
+static void measure(struct row *row)
+{
+    uint64_t shape = 0;
+    row->bytes = owner_of(row).len + row->implied.len;
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (row->items[i].pass != row->pass)
+            continue;
+        row->bytes += row->items[i].bytes;
+        shape += row->items[i].member->shape;
+    }
+    if (weir_mapping_operation(row->mapping, row->pass) != WEIR_OPERATION_CREATE)
+        row->draft->shape = shape;
+}
+
+static void write_members(const struct row *row, char *to)
+{
+    struct weir_str owner = owner_of(row);
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (row->items[i].pass == row->pass)
+            to = write_item(&row->items[i], to);
+    }
+    if (row->implied.len)
+        memcpy(to, row->implied.ptr, row->implied.len);
+    if (owner.len)
+        memcpy(to + row->implied.len, owner.ptr, owner.len);
+}
+
+static bool add_members(struct row *row)
+{
+    char *memory;
+    measure(row);
+    row->draft->idle = row->pass != WEIR_PASS_ROWS && !row->bytes;
+    if (!row->bytes)
+        return true;
+    if (!weir_mapping_reserve(row->mapping, row->bytes, row->arena, row->draft, &memory))
+        return false;
+    if (memory)
+        write_members(row, memory);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static bool refuse_ownerless(const struct row *row)
+{
+    const struct weir_column *column = row->mapping->owner_column;
+    return weir_draft_refuse(row->draft, row->arena,
+                             weir_str_from(column ? column->name : "ownerid"),
+                             "the row has no owner, and several connections would share such "
+                             "rows out; it takes systemuser:ID or team:ID");
+}
+
+static bool draft_row(struct row *row)
+{
+    if (!sort(row))
+        return false;
+    if (!is_refused(row) && !weir_mapping_name(row->mapping, &row->name, row->arena, row->draft))
+        return false;
+    if (!is_refused(row) && row->mapping->owner_needed && !row->owned &&
+        row->pass == WEIR_PASS_ROWS && !refuse_ownerless(row))
+        return false;
+    if (!is_refused(row) && !read_items(row))
+        return false;
+    if (!is_refused(row) && !check_states(row))
+        return false;
+    return is_refused(row) || add_members(row);
+}
+
+bool weir_mapping_record(const struct weir_mapping *mapping, enum weir_pass pass,
+                         const struct weir_record *record, struct weir_arena *arena,
+                         struct weir_draft *ret)
+{
+    *ret = (struct weir_draft){
+        .number = record->number,
+        .file = record->place.file,
+        .offset = record->place.offset,
+        .end = record->place.end,
+        .raw = record->raw,
+    };
+    struct row row = {
+        .mapping = mapping, .pass = pass, .record = record, .arena = arena, .draft = ret
+    };
+    if (record->problem)
+        return refuse_problem(&row);
+    if (mapping->objects)
+        return weir_mapping_object(mapping, weir_str_trim(record->raw), arena, ret);
+    return draft_row(&row);
+}

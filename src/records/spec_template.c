@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A mapping file to edit; see spec.h. Whatever comes from elsewhere is a JSON string or stands in a
+ * comment, where line ends become blanks.
+ */
+#include "base/json_text.h"
+#include "records/cell_kinds.h"
+#include "records/column_target.h"
+#include "records/spec.h"
+
+#define CHOICES_SHOWN 12
+#define LABEL_SHOWN   40
+#define TARGETS_SHOWN 6
+
+/* ---- comments ---- */
+
+/* A text inside a comment, which must not end it. */
+static void add_plain(struct weir_buf *buf, struct weir_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        weir_buf_add_char(buf, c < 0x20 || c == 0x7f ? ' ' : (char)c);
+    }
+}
+
+static void add_choices(struct weir_buf *buf, const struct weir_column *column)
+{
+    for (uint32_t i = 0; i < column->choice_count && i < CHOICES_SHOWN; i++) {
+        struct weir_str label = weir_str_cut(weir_str_from(column->choices[i].label), LABEL_SHOWN);
+        weir_buf_printf(buf, "%s%d", i ? ", " : ": ", (int)column->choices[i].value);
+        if (!label.len)
+            continue;
+        weir_buf_add_text(buf, " (");
+        add_plain(buf, label);
+        weir_buf_add_text(buf, ")");
+    }
+    if (column->choice_count > CHOICES_SHOWN)
+        weir_buf_printf(buf, " and %u more", column->choice_count - CHOICES_SHOWN);
+}
+
+static const struct weir_table *find_table(const char *name, const struct weir_table *const *tables,
+                                           size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(tables[i]->name, name) == 0)
+            return tables[i];
+    }
+    return NULL;
+}
+
+/* `account(accountnumber)` for each key that can be used. */
+static void add_keys(struct weir_buf *buf, const struct weir_table *table)
+{
+    for (uint32_t i = 0; i < table->key_count; i++) {
+        if (table->keys[i].status != WEIR_KEY_STATUS_ACTIVE)
+            continue;
+        weir_buf_printf(buf, ", by its key :%s(", table->name);
+        for (uint32_t k = 0; k < table->keys[i].column_count; k++)
+            weir_buf_printf(buf, "%s%s", k ? "," : "", table->keys[i].columns[k]);
+        weir_buf_add_text(buf, ")");
+    }
+}
+
+static void add_targets(struct weir_buf *buf, const struct weir_column *column,
+                        const struct weir_table *own, const struct weir_table *const *others,
+                        size_t other_count)
+{
+    for (uint32_t i = 0; i < column->target_count && i < TARGETS_SHOWN; i++) {
+        const char *name = column->targets[i].table;
+        const struct weir_table *table =
+            strcmp(name, own->name) == 0 ? own : find_table(name, others, other_count);
+        weir_buf_printf(buf, "%s%s", i ? "; " : " to ", name);
+        if (table)
+            add_keys(buf, table);
+    }
+    if (column->target_count > TARGETS_SHOWN)
+        weir_buf_printf(buf, " and %u more", column->target_count - TARGETS_SHOWN);
+}
+
+static void add_date(struct weir_buf *buf, const struct weir_column *column)
+{
+    static const char *const forms[] = {
+        [WEIR_DATE_USER_LOCAL] = ", with an offset, or in the zone of --timezone",
+        [WEIR_DATE_ONLY] = ", YYYY-MM-DD",
+        [WEIR_DATE_ZONE_INDEPENDENT] = ", the same in every zone",
+    };
+    weir_buf_add_text(buf, forms[column->behavior]);
+}
+
+static void add_range(struct weir_buf *buf, const struct weir_column *column)
+{
+    if (column->length_max)
+        weir_buf_printf(buf, ", up to %u characters", column->length_max);
+    if (column->min && column->max)
+        weir_buf_printf(buf, ", %s to %s", column->min, column->max);
+    if (column->precision >= 0 && column->type != WEIR_COLUMN_DOUBLE)
+        weir_buf_printf(buf, ", up to %d digits behind the point", column->precision);
+}
+
+static bool is_number(const struct weir_column *column)
+{
+    return column->type >= WEIR_COLUMN_INTEGER && column->type <= WEIR_COLUMN_MONEY;
+}
+
+static void describe(struct weir_buf *buf, const struct weir_column *column,
+                     const struct weir_table *own, const struct weir_table *const *others,
+                     size_t other_count)
+{
+    weir_buf_printf(buf, "    // %s", weir_column_type_name(column->type));
+    if (column->type == WEIR_COLUMN_DATETIME)
+        add_date(buf, column);
+    else if (weir_column_is_lookup(column))
+        add_targets(buf, column, own, others, other_count);
+    else if (is_number(column) || column->length_max)
+        add_range(buf, column);
+    add_choices(buf, column);
+    if (column->required == WEIR_REQUIRED_APPLICATION)
+        weir_buf_add_text(buf, "; forms insist on it");
+    weir_buf_add_text(buf, "\n");
+}
+
+/* ---- guessing ---- */
+
+/* That one, that one in another case, or a near one; NULL: none. */
+static const struct weir_column *guess(const struct weir_table *table, struct weir_str name)
+{
+    const struct weir_column *found = weir_table_column(table, name);
+    name = weir_str_trim(name);
+    size_t best = weir_str_tolerance(name) + 1;
+    for (uint32_t i = 0; !found && i < table->column_count && best; i++) {
+        const struct weir_column *column = &table->columns[i];
+        size_t distance = weir_str_distance(name, weir_str_from(column->name));
+        if (distance < best && !column->part_of) {
+            best = distance;
+            found = best ? NULL : column;
+        }
+    }
+    if (found || best > weir_str_tolerance(name))
+        return found;
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        const struct weir_column *column = &table->columns[i];
+        if (!column->part_of && weir_str_distance(name, weir_str_from(column->name)) == best)
+            return column;
+    }
+    return NULL;
+}
+
+static bool can_be_written(const struct weir_table *table, const struct weir_column *column)
+{
+    bool known = weir_typed_kind_of(column) || weir_column_is_lookup(column);
+    bool naming = strcmp(column->name, table->primary_id) == 0;
+    bool created = strcmp(column->name, "createdon") == 0; /* it goes to overriddencreatedon */
+    return naming || created || (known && (column->for_create || column->for_update));
+}
+
+/* ---- entries ---- */
+
+static void add_entry(struct weir_buf *buf, struct weir_str source, struct weir_str target)
+{
+    weir_buf_add_text(buf, "    ");
+    weir_json_text_add(buf, source);
+    weir_buf_add_text(buf, ": ");
+    if (target.ptr)
+        weir_json_text_add(buf, target);
+    else
+        weir_buf_add_text(buf, "null");
+    weir_buf_add_text(buf, ",\n");
+}
+
+static void add_column(struct weir_buf *buf, const struct weir_table *table, struct weir_str name,
+                       const struct weir_table *const *others, size_t other_count)
+{
+    struct weir_column_target target;
+    bool said = weir_column_target_parse(name, &target, NULL) == WEIR_OK && target.table.ptr;
+    const struct weir_column *column =
+        said ? weir_table_column(table, target.column) : guess(table, name);
+    if (!column) {
+        weir_buf_add_text(buf, "    // no column is called like this: ignored, until you say where "
+                               "it goes\n");
+        add_entry(buf, name, weir_str(NULL, 0));
+        return;
+    }
+    if (!can_be_written(table, column)) {
+        weir_buf_printf(buf, "    // \"%s\" cannot be written: ignored\n", column->name);
+        add_entry(buf, name, weir_str(NULL, 0));
+        return;
+    }
+    describe(buf, column, table, others, other_count);
+    add_entry(buf, name, said ? name : weir_str_from(column->name));
+}
+
+void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
+                        struct weir_columns columns, const struct weir_table *const *others,
+                        size_t other_count)
+{
+    weir_buf_printf(
+        buf,
+        "// How columns of the input become columns of \"%s\": left the name in the\n"
+        "// input, right the column, or null to ignore it. A lookup may say by what it\n"
+        "// points: \"column:table(key)\". More than a name is written\n"
+        "//     { \"to\": \"column\", \"values\": { \"IT\": \"7\" }, \"empty\": "
+        "\"null\" }\n"
+        "// docs/mapping.md has the rest.\n{\n  \"table\": ",
+        table->name);
+    weir_json_text_add(buf, weir_str_from(table->name));
+    weir_buf_add_text(buf, ",\n  \"columns\": {\n");
+    for (uint32_t i = 0; i < columns.count; i++)
+        add_column(buf, table, columns.names[i], others, other_count);
+    weir_buf_add_text(buf, "  },\n  // the same in every row, such as \"donotemail\": true\n"
+                           "  \"with\": {}\n}\n");
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* What a mapping file makes of columns, constants, cells with nothing in them, and dates. */
+#include "support/lookup_rig.h"
+
+static struct weir_spec spec;
+
+/* ---- mapping files ---- */
+
+static void use_spec(const char *text)
+{
+    char *copy = weir_strdup(text);
+    for (char *c = copy; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    weir_spec_release(&spec);
+    enum weir_status status = weir_spec_read(weir_str_from(copy), "map.json", &spec, &err);
+    ck_assert_msg(status == WEIR_OK, "%s", err.message);
+    free(copy);
+    rig_options.spec = &spec;
+}
+
+START_TEST(a_mapping_file_says_where_columns_go_and_what_their_cells_mean)
+{
+    use_spec("{'table':'gadget','columns':{'Firma':'name','Hersteller':'maker:account("
+             "accountnumber)','Art':{'to':'kind','values':{'IT':'1','Bau':'Ding','?':null,'-':''},"
+             "'empty':'null'},'Notiz':null},'with':{'sold':true}}");
+    rig_open("Firma,pieces,Hersteller,Art,Notiz");
+    rig_row("Contoso", "5", "A1", "IT", "whatever");
+    is_members("\"name\":\"Contoso\",\"pieces\":5,\"Maker@odata.bind\":\"/accounts(accountnumber="
+               "'A1')\",\"kind\":1,\"sold\":true");
+    rig_row("", "", "", "Bau", "");
+    is_members("\"kind\":-2,\"sold\":true");
+    rig_row("", "", "", "?", "");
+    is_members("\"kind\":null,\"sold\":true");
+    rig_row("", "", "", "-", "");
+    is_members("\"kind\":null,\"sold\":true");
+    rig_row("", "", "", "", "");
+    is_members("\"kind\":null,\"sold\":true");
+    rig_row("", "", "", "bau", "");
+    must(draft.refusal.len);
+    rig_refused("Firma,pieces,Hersteller,Art",
+                "the input has no column \"Notiz\", of which the mapping, or the list of columns "
+                "to ignore, speaks");
+    rig_refused("Firma,name,Hersteller,Art,Notiz",
+                "the columns \"Firma\" and \"name\" of the input both go to \"name\"");
+    rig_options.id_from = "name";
+    use_spec("{'columns':{'name':'plain','Firma':'name'}}");
+    rig_refused("name,Firma", "ids are derived from \"name\" (--id-from), which both \"name\" and "
+                              "\"Firma\" of the input could be");
+    rig_options.id_from = NULL;
+    use_spec("{'table':'account'}");
+    rig_refused("name", "the mapping file is for the table \"account\", and rows go to \"gadget\"");
+    use_spec("{'columns':{'Firma':'nmae'}}");
+    rig_refused("Firma", "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?");
+}
+END_TEST
+
+START_TEST(a_mapping_file_renames_members_too)
+{
+    use_spec("{'columns':{'Firma':'name','Owner':'ownerid:systemuser(domainname)','x':null}}");
+    open_named(NULL);
+    members({ "Firma", "Contoso" }, { "x", "y" });
+    is_members("\"name\":\"Contoso\"");
+    members({ "Firma", "Contoso" }, { "name", "y" });
+    is_refused("name", "the row has two values for \"name\", which takes one");
+}
+END_TEST
+
+START_TEST(values_of_a_mapping_file_name_rows_too)
+{
+    use_spec("{'columns':{'No':{'to':'gadgetid','values':{'one':'" ID_1 "'}}}}");
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_open("No,name");
+    rig_row("one", "x");
+    is_target(ID_1, "", "", "\"name\":\"x\"");
+    rig_row("two", "x");
+    must(draft.refusal.len);
+}
+END_TEST
+
+START_TEST(constants_are_in_every_row)
+{
+    use_spec("{'with':{'name':'\\u00fc\\'','maker:account(accountnumber)':'A1','pieces':null,"
+             "'ownerid':'team:" ID_1 "'}}");
+    rig_options.connections = 2;
+    rig_open("weight");
+    rig_row("1.5");
+    is_members("\"weight\":1.5,\"name\":\"\u00fc\\\"\",\"Maker@odata.bind\":\"/accounts("
+               "accountnumber='A1')\",\"pieces\":null,\"ownerid@odata.bind\":\"/teams(" ID_1 ")\"");
+    rig_refused("weight,name", "the column \"name\" has a constant, and is in the input as "
+                               "\"name\"; leave one of them out");
+    static const char *const rows[][2] = {
+        { "{'with':{'nmae':'x'}}",
+          "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?" },
+        { "{'with':{'pieces':'x'}}",
+          "\"x\" is no whole number; \"pieces\" takes digits without separators" },
+        { "{'with':{'gadgetid':'" ID_1 "'}}",
+          "\"gadgetid\" cannot be a constant: no two rows have the same id" },
+        { "{'with':{'maker':'x'}}", "\"x\" is no id; \"maker\" takes 32 hexadecimal digits in "
+                                    "groups of 8-4-4-4-12, not all of them 0" },
+    };
+    rig_options.connections = 1;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        use_spec(rows[i][0]);
+        rig_refused("weight", rows[i][1]);
+    }
+    use_spec("{'with':{'statecode':1,'kind':1}}");
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_options.key = "serial,kind";
+    rig_open("serial,name");
+    rig_row("5", "x");
+    is_target("", "serial=5,kind=1", "", "\"name\":\"x\"");
+    rig_pass = WEIR_PASS_STATE;
+    rig_row("5", "x");
+    is_target("", "serial=5,kind=1", "", "\"statecode\":1");
+}
+END_TEST
+
+START_TEST(columns_that_are_ignored_may_be_anything)
+{
+    weir_spec_release(&spec);
+    must(weir_spec_ignore(&spec, weir_str_from("nonsense,manual,a:b:c, kindname"), &err) ==
+         WEIR_OK);
+    rig_options.spec = &spec;
+    rig_open("nonsense,manual,name,a:b:c,kindname");
+    rig_row("1", "2", "x", "3", "4");
+    is_members("\"name\":\"x\"");
+    open_named(NULL);
+    members({ "nonsense", "1" }, { "name", "x" }, { "manual", "y" });
+    is_members("\"name\":\"x\"");
+}
+END_TEST
+
+/* ---- cells with nothing in them ---- */
+
+START_TEST(empty_cells_are_left_out_cleared_or_refused)
+{
+    rig_open("name,pieces");
+    rig_row("", "5");
+    is_members("\"pieces\":5");
+    rig_options.empty = WEIR_CELL_EMPTY_NULL;
+    rig_open("name,pieces");
+    rig_row("", "5");
+    is_members("\"name\":null,\"pieces\":5");
+    rig_options.empty = WEIR_CELL_EMPTY_REJECT;
+    rig_open("name,pieces");
+    rig_row("", "5");
+    is_refused("name", "the cell is empty; \"name\" takes a value in every row");
+    use_spec("{'columns':{'name':{'to':'name','empty':'omit'},'maker':{'to':'maker','empty':"
+             "'reject'}}}");
+    rig_options.empty = WEIR_CELL_EMPTY_NULL;
+    rig_open("name,pieces,maker");
+    rig_row("", "", ID_1);
+    is_members("\"pieces\":null,\"Maker@odata.bind\":\"/accounts(" ID_1 ")\"");
+    rig_row("x", "5", "");
+    is_refused("maker", "the cell is empty; \"maker\" takes a value in every row");
+}
+END_TEST
+
+/* Rows of different columns never share a request: what is cleared is written. */
+START_TEST(a_column_that_is_cleared_counts_for_the_shape)
+{
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_options.empty = WEIR_CELL_EMPTY_NULL;
+    rig_open("gadgetid,name");
+    rig_row(ID_1, "x");
+    uint64_t shape = draft.shape;
+    rig_row(ID_1, "");
+    ck_assert_uint_eq(draft.shape, shape);
+}
+END_TEST
+
+/* ---- when a row was created ---- */
+
+static const char *const DATED[] = {
+    "{\"LogicalName\":\"plain\"",
+    "{\"LogicalName\":\"createdon\",\"AttributeType\":\"DateTime\",\"IsValidForCreate\":false,"
+    "\"IsValidForUpdate\":false,\"IsValidForRead\":true},{\"LogicalName\":\"overriddencreatedon\","
+    "\"AttributeType\":\"DateTime\",\"IsValidForCreate\":true,\"IsValidForUpdate\":false,"
+    "\"IsValidForRead\":true},{\"LogicalName\":\"plain\""
+};
+
+START_TEST(when_a_row_was_created_goes_where_it_can_be_written)
+{
+    rig_table(DATED, NULL);
+    rig_open("createdon");
+    rig_row("2020-02-29T12:00:00Z");
+    is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
+    rig_row("2020-07-01 12:00");
+    is_refused("overriddencreatedon",
+               "\"2020-07-01 12:00\" says no zone; \"overriddencreatedon\" takes an offset such as "
+               "+01:00 or Z, or a time zone for the whole input");
+    rig_options.operation = WEIR_OPERATION_UPSERT;
+    rig_open("gadgetid,createdon");
+    rig_row(ID_1, "2020-02-29T12:00:00Z");
+    is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
+    rig_refused("gadgetid,createdon,overriddencreatedon",
+                "the columns \"createdon\" and \"overriddencreatedon\" of the input both go to "
+                "\"overriddencreatedon\"");
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_refused("gadgetid,createdon", "the column \"createdon\" of the table \"gadget\" cannot be "
+                                      "written by an update; leave it out of the input");
+}
+END_TEST
+
+START_TEST(dates_are_in_the_zone_of_the_input_unless_they_say_theirs)
+{
+    struct weir_zone *zone;
+    must(weir_zone_load("Europe/Berlin", &zone, &err) == WEIR_OK);
+    rig_table(DATED, NULL);
+    rig_options.zone = zone;
+    rig_open("createdon");
+    rig_row("2020-07-01 12:00");
+    is_members("\"overriddencreatedon\":\"2020-07-01T10:00:00Z\"");
+    rig_row("2020-12-01 12:00");
+    is_members("\"overriddencreatedon\":\"2020-12-01T11:00:00Z\"");
+    rig_row("2020-07-01 12:00Z");
+    is_members("\"overriddencreatedon\":\"2020-07-01T12:00:00Z\"");
+    rig_row("2020-03-29 02:30");
+    is_refused("overriddencreatedon",
+               "\"2020-03-29 02:30\" was never on the clocks of Europe/Berlin, which were changed "
+               "then; \"overriddencreatedon\" takes it with an offset such as +01:00");
+    weir_zone_free(zone);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("mapping_spec");
+    lookup_add(&s, a_mapping_file_says_where_columns_go_and_what_their_cells_mean);
+    lookup_add(&s, a_mapping_file_renames_members_too);
+    lookup_add(&s, values_of_a_mapping_file_name_rows_too);
+    lookup_add(&s, constants_are_in_every_row);
+    lookup_add(&s, columns_that_are_ignored_may_be_anything);
+    lookup_add(&s, empty_cells_are_left_out_cleared_or_refused);
+    lookup_add(&s, a_column_that_is_cleared_counts_for_the_shape);
+    lookup_add(&s, when_a_row_was_created_goes_where_it_can_be_written);
+    lookup_add(&s, dates_are_in_the_zone_of_the_input_unless_they_say_theirs);
+    int status = suite_run(&s);
+    weir_spec_release(&spec);
+    return status;
+}

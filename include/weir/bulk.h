@@ -47,22 +47,52 @@ enum weir_operation {
 /* "create", "update", "upsert", "delete". Any thread. */
 WEIR_API const char *weir_operation_name(enum weir_operation operation);
 
+/* What an empty cell is. */
+enum weir_empty {
+    WEIR_EMPTY_OMIT = 0, /* not there */
+    WEIR_EMPTY_NULL,     /* null: the column is cleared */
+    WEIR_EMPTY_REJECT,   /* wrong: the row is rejected */
+};
+
 /* Everything is copied. A resumed job takes from here only what is marked with a star. */
 struct weir_job_options {
     enum weir_operation operation;
     const char *table;     /* logical name */
     const char *key;       /* columns of an alternate key, with commas; NULL: the primary id */
+    const char *id_from;   /* columns that ids are derived from, with commas: the same values give
+                              the same id in every job of the organisation. A create that finds
+                              such a row there from an earlier job skips it; NULL: ids are made
+                              unless rows have them */
     const char *owner;     /* of created rows: systemuser:ID, team:ID, or caller (whoever sends
                               them); NULL: not said, which tables with owners do not accept from
                               more than one connection */
     const char *directory; /* of the job; must not be there, or be empty */
     const char *name;      /* of the job; NULL: the last part of its directory */
 
+    /* Rows of files: what their columns are for, and what their cells mean. */
+    const char *format;         /* csv, tsv or jsonl; NULL: by the name of the first file, and csv
+                                   of standard input, which has none */
+    const char *mapping;        /* path of a mapping file, whose text is journaled; NULL: none */
+    const char *const *with;    /* constants, each COLUMN=VALUE */
+    size_t with_count;          /* … so many */
+    const char *ignore_columns; /* of the input, with commas; NULL: none */
+    enum weir_empty empty;      /* what an empty cell is */
+    const char *timezone;       /* IANA name, of times that have none; NULL: they are refused */
+    bool raw;                   /* JSON Lines: objects as the Web API takes them */
+
+    /* Asked of the service with every request. */
+    const char *as;           /* in whose name: the object id of a user; NULL: our own */
+    const char *bypass_logic; /* plug-ins and workflows that do not run: sync, async or all; NULL:
+                                 they run */
+    bool bypass_flows;        /* flows are not started */
+    bool detect_duplicates;   /* by the service's own rules */
+    const char *tag;          /* a text that plug-ins see; NULL: none */
+
     uint32_t batch_size;           /* rows in a request at most: 100 */
     uint64_t rejected_max;         /* * rejected rows after which the job stops; UINT64_MAX: any */
     double rejected_share_max;     /* * or this share of the rows, 0 … 1, once there are 100 of
                                       them; 0: not used */
-    uint64_t rows_max;             /* * of the input that this run may read; 0: all */
+    uint64_t rows_max;             /* * of the input that this run may read, in each pass; 0: all */
     int64_t deadline_us;           /* * this run stops after so long; 0: never */
     double rows_per_second_max;    /* * 0: any */
     uint32_t parallel_batches_max; /* * requests in flight; 0: what the settings say */
@@ -110,17 +140,23 @@ struct weir_job_result {
     double requests_unknown_for_s; /* … for so long; 0: none */
 };
 
-/* How things stand. */
+/*
+ * How things stand. Rows of files may need several passes: what refers to rows of the same table is
+ * set when all of them are there, and states come last. A row is done after its last pass.
+ */
 struct weir_job_progress {
-    uint64_t read; /* rows, over all runs, as in the result … */
+    unsigned pass;       /* that is under way, from 1 … */
+    unsigned passes;     /* … of so many */
+    uint64_t pass_ended; /* rows that have nothing left to do in it */
+    uint64_t read;       /* rows, over all runs, as in the result … */
     uint64_t done;
     uint64_t rejected;
     uint64_t skipped;
     uint64_t in_flight;     /* … rows */
-    double rows_per_second; /* done or rejected, over the last 30 s of this run */
+    double rows_per_second; /* that ended in their pass, over the last 30 s of this run */
     double elapsed_s;       /* of this run */
-    double eta_s;           /* negative: not known */
-    double read_share;      /* of the input, 0 … 1; negative: not known */
+    double eta_s;           /* until the last pass is over; negative: not known */
+    double read_share;      /* of the input, over all passes, 0 … 1; negative: not known */
     double throttled_for_s; /* all connections are: so long; 0: not */
     struct weir_pool_stats pool;
     uint32_t requests_in_flight;

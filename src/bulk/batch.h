@@ -7,9 +7,9 @@
  * its *fate*, which is the executor's.
  *
  * Rows of one batch have different keys and the same columns, and ascending numbers; those that are
- * refused, and so never sent, may have any key and any columns. A row whose
- * key was seen before goes into a later batch, which names the batches that have to be over before
- * it is sent.
+ * refused, and so never sent, may have any key and any columns, and those that have nothing to do
+ * any columns. A row whose key was seen before goes into a later batch, which names the batches
+ * that have to be over before it is sent.
  */
 #ifndef WEIR_BULK_BATCH_H
 #define WEIR_BULK_BATCH_H
@@ -28,6 +28,7 @@ struct weir_row {
     struct weir_str raw; /* as it was read */
     struct weir_target target;
     uint64_t key_hash;       /* 0: no other row can have the same key */
+    bool idle;               /* nothing is to be done for it in this pass: done without a request */
     struct weir_str refusal; /* why it is not to be sent at all; empty: it is */
     struct weir_str column;  /* that is to blame; empty: the row */
 };

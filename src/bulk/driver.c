@@ -65,8 +65,7 @@ static uint64_t last_row_of(const struct weir_batch *batch)
 /* The next one that may be sent: one beyond the reach is held until that is durable. */
 static struct weir_batch *next_batch(struct weir_driver *driver)
 {
-    struct weir_batch *batch =
-        driver->held ? driver->held : weir_intake_take(driver->options.intake);
+    struct weir_batch *batch = driver->held ? driver->held : weir_intake_take(driver->pass.intake);
     driver->held = NULL;
     if (!batch)
         return NULL;
@@ -91,7 +90,7 @@ static void hear_end_of_input(struct weir_driver *driver, int64_t now_us)
     enum weir_status status;
     struct weir_error err;
     if (driver->held || driver->executor.input_ended ||
-        !weir_intake_ended(driver->options.intake, &status, &err))
+        !weir_intake_ended(driver->pass.intake, &status, &err))
         return;
     if (status) {
         driver->broken_input = err;
@@ -104,7 +103,7 @@ static void take_input(struct weir_driver *driver, int64_t now_us)
 {
     struct weir_batch *batch;
     struct weir_block block;
-    while (weir_intake_take_block(driver->options.intake, &block))
+    while (weir_intake_take_block(driver->pass.intake, &block))
         weir_scribe_add_block(&driver->scribe, &block);
     while (weir_executor_wants(&driver->executor) && (batch = next_batch(driver)))
         offer(driver, batch, now_us);
@@ -119,10 +118,10 @@ static void turn_away(struct weir_driver *driver)
     driver->intake_closed = true;
     if (driver->held) {
         driver->left_behind += driver->held->row_count;
-        weir_intake_give_back(driver->options.intake, driver->held, weir_loop_now_us(driver->loop));
+        weir_intake_give_back(driver->pass.intake, driver->held, weir_loop_now_us(driver->loop));
         driver->held = NULL;
     }
-    driver->left_behind += weir_intake_close(driver->options.intake);
+    driver->left_behind += weir_intake_close(driver->pass.intake);
 }
 
 /* --- actions ---------------------------------------------------------------------------------- */
@@ -133,7 +132,7 @@ static void give_back(struct weir_driver *driver)
     while (driver->returns && !driver->cancelled) {
         struct weir_batch *batch = driver->returns;
         driver->returns = batch->next;
-        weir_intake_give_back(driver->options.intake, batch, weir_loop_now_us(driver->loop));
+        weir_intake_give_back(driver->pass.intake, batch, weir_loop_now_us(driver->loop));
     }
 }
 
@@ -221,8 +220,8 @@ static void tell_over(struct weir_driver *driver)
 static uint64_t rows_ended(const struct weir_driver *driver)
 {
     const uint64_t *fates = driver->executor.result.fates;
-    return fates[WEIR_FATE_DONE] + fates[WEIR_FATE_ABSENT] + fates[WEIR_FATE_SKIPPED] +
-           fates[WEIR_FATE_REJECTED];
+    return driver->ended_before + fates[WEIR_FATE_DONE] + fates[WEIR_FATE_ABSENT] +
+           fates[WEIR_FATE_SKIPPED] + fates[WEIR_FATE_REJECTED];
 }
 
 void weir_driver_turn(struct weir_driver *driver)
@@ -302,6 +301,14 @@ void weir_driver_journal_failed(void *ctx, const struct weir_error *err)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
+static enum weir_status begin_pass(struct weir_driver *driver, const struct weir_driver_pass *pass,
+                                   struct weir_error *err)
+{
+    weir_scribe_begin_pass(&driver->scribe, pass->plan, pass->reach);
+    driver->pass = *pass;
+    return pass->view ? weir_scribe_recall(&driver->scribe, pass->view, err) : WEIR_OK;
+}
+
 enum weir_status weir_driver_new(const struct weir_driver_options *options,
                                  struct weir_driver **ret, struct weir_error *err)
 {
@@ -317,15 +324,13 @@ enum weir_status weir_driver_new(const struct weir_driver_options *options,
         free(driver);
         return status;
     }
-    weir_executor_init(&driver->executor, options->plan, &driver->core, seed, now_us);
-    weir_scribe_init(&driver->scribe, options->journal, options->settings,
-                     options->plan->operation == WEIR_OPERATION_CREATE, options->reach);
+    weir_executor_init(&driver->executor, options->pass.plan, &driver->core, seed, now_us);
+    weir_scribe_init(&driver->scribe, options->journal, options->settings);
     weir_progress_init(&driver->progress, now_us);
     pthread_mutex_init(&driver->lock, NULL);
     pthread_mutex_init(&driver->failure_lock, NULL);
     pthread_cond_init(&driver->released, NULL);
-    if (options->view)
-        status = weir_scribe_recall(&driver->scribe, options->view, err);
+    status = begin_pass(driver, &options->pass, err);
     if (status)
         weir_driver_free(driver);
     else
@@ -349,6 +354,26 @@ void weir_driver_start(struct weir_driver *driver)
 {
     driver->start.run = on_start;
     weir_loop_post(driver->loop, &driver->start);
+}
+
+enum weir_status weir_driver_next_pass(struct weir_driver *driver,
+                                       const struct weir_driver_pass *pass, struct weir_error *err)
+{
+    pthread_mutex_lock(&driver->lock);
+    uint64_t ended = rows_ended(driver);
+    enum weir_status status = begin_pass(driver, pass, err);
+    if (!status) {
+        weir_executor_next_pass(&driver->executor, pass->plan, weir_clock_now_us());
+        driver->ended_before = ended;
+        driver->last_row = 0;
+        driver->left_behind = 0;
+        driver->over = false;
+        driver->over_told = false;
+    }
+    pthread_mutex_unlock(&driver->lock);
+    if (!status)
+        weir_driver_wake(driver);
+    return status;
 }
 
 /* Comes after every wake that was posted before it. */

@@ -14,6 +14,9 @@
  * How far rows may have been sent (the *reach*) is in the journal before they are: a later run then
  * knows which of the unfinished rows nobody can have sent. The mark is set well ahead, so that
  * nothing waits for it but the first batch.
+ *
+ * It works through one pass over the rows, says that this is over, and can be given another one:
+ * what it knows of connections and throttles stays.
  */
 #ifndef WEIR_BULK_DRIVER_H
 #define WEIR_BULK_DRIVER_H
@@ -27,24 +30,26 @@
 
 struct weir_driver;
 
+/* One pass over the rows. Borrowed until it is over, but for this struct. */
+struct weir_driver_pass {
+    const struct weir_plan *plan;
+    const struct weir_request_plan *requests;
+    struct weir_intake *intake;
+    const struct weir_journal_view
+        *view;      /* of what earlier runs have done in it; NULL: there were none */
+    uint64_t reach; /* rows up to this one may be sent: it is durable */
+};
+
 /* Borrowed as long as the driver lives, but for this struct. */
 struct weir_driver_options {
     struct weir_client *client;
     const struct weir_options *settings; /* the client's, or a copy with another parallelism */
-    const struct weir_plan *plan;
-    const struct weir_request_plan *requests;
-    struct weir_intake *intake;
     struct weir_journal *journal;
-    const struct weir_journal_view
-        *view;           /* of what earlier runs have done; NULL: there were none */
-    uint64_t reach;      /* rows up to this one may be sent: it is durable */
-    int64_t deadline_us; /* WEIR_FOREVER: none */
+    struct weir_driver_pass pass; /* the first */
+    int64_t deadline_us;          /* WEIR_FOREVER: none */
     void (*over)(void *ctx);
     void *ctx;
 };
-
-/* The name of the journal's note in which the reach stands. */
-#define WEIR_REACH_NOTE "reach"
 
 /* Nothing happens before weir_driver_start(). Fails as weir_core_init() and the journal do. Any
  * thread. */
@@ -53,6 +58,14 @@ enum weir_status weir_driver_new(const struct weir_driver_options *options,
 
 /* Begin to work. `over` is called once, on the loop thread, when nothing is left to do. */
 void weir_driver_start(struct weir_driver *driver);
+
+/*
+ * After `over`, of a pass that nothing has stopped: begin with another one, at the end of which
+ * `over` is called again. Nobody else may free the intake of the one before until this returns. Any
+ * thread. Fails as the journal does; then it stays over.
+ */
+enum weir_status weir_driver_next_pass(struct weir_driver *driver,
+                                       const struct weir_driver_pass *pass, struct weir_error *err);
 
 /*
  * Only when it was never started, or after `over`, and when nobody is left who might wake it: the
@@ -83,11 +96,12 @@ struct weir_driver_connection {
 };
 
 struct weir_driver_view {
-    struct weir_result result; /* its connections are not there: weir_driver_connection() */
-    uint64_t rejected;         /* decided, durable or not */
+    struct weir_result result; /* its connections are not there: weir_driver_connection(); `read`
+                                  and `fates` are of the pass, the rest is of all */
+    uint64_t rejected;         /* decided, durable or not, in all passes */
     uint64_t rows_on_their_way;
-    uint64_t rows_left_behind; /* read, never offered, when it stopped */
-    uint64_t last_row;         /* that was offered */
+    uint64_t rows_left_behind; /* of this pass: read, never offered, when it stopped */
+    uint64_t last_row;         /* likewise: that was offered */
     double rows_per_second;
     int64_t all_throttled_until_us; /* past: not all are */
     struct weir_pool_stats pool;

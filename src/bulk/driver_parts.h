@@ -41,6 +41,7 @@ struct weir_driver {
 
     /* Under the lock; the loop thread holds it while it works. */
     pthread_mutex_t lock;
+    struct weir_driver_pass pass;
     struct weir_core core;
     struct weir_executor executor;
     struct weir_scribe scribe;
@@ -52,6 +53,7 @@ struct weir_driver {
     uint32_t cancelled; /* of them */
     uint64_t last_row;  /* that was offered */
     uint64_t left_behind;
+    uint64_t ended_before; /* rows, in the passes before */
     uint64_t bytes_before; /* that the links had sent when it began … */
     uint64_t bytes_sent;   /* … and that they sent until it was over */
     bool started;

@@ -10,6 +10,8 @@
  */
 #include "bulk/executor.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "bulk/executor_parts.h"
 
@@ -52,6 +54,37 @@ void weir_executor_release(struct weir_executor *executor)
     *executor = (struct weir_executor){ 0 };
 }
 
+static void forget_rows(struct weir_executor *executor)
+{
+    weir_loads_release(&executor->loads);
+    weir_turns_release(&executor->turns);
+    weir_loads_init(&executor->loads);
+    weir_turns_init(&executor->turns);
+    executor->result.read = 0;
+    memset(executor->result.fates, 0, sizeof(executor->result.fates));
+    if (executor->ended > executor->ended_before)
+        executor->ended_before = executor->ended;
+    executor->ended = 0;
+}
+
+/* The message is another one: that it works, who may send it and which rows it refuses. */
+void weir_executor_next_pass(struct weir_executor *executor, const struct weir_plan *plan,
+                             int64_t now_us)
+{
+    weir_executor_cancel_ask(executor, now_us);
+    forget_rows(executor);
+    executor->plan = *plan;
+    executor->now_us = now_us;
+    executor->input_ended = false;
+    executor->over_said = false;
+    executor->warm = false;
+    executor->bad_history = 0;
+    executor->bad_seen = 0;
+    executor->any_done = false;
+    executor->done_begun_us = 0;
+    executor->failing_since_us = WEIR_FOREVER;
+}
+
 const struct weir_result *weir_executor_result(const struct weir_executor *executor)
 {
     return &executor->result;
@@ -86,6 +119,8 @@ static void taint_old(const struct weir_executor *executor, struct weir_batch *b
     for (uint32_t i = 0; i < batch->row_count; i++) {
         if (batch->rows[i].number > executor->plan.tainted_through)
             break;
+        if (batch->rows[i].idle)
+            continue;
         batch->states[i].tainted = true;
         batch->states[i].unknown_us = executor->begun_us;
         batch->clear_us = executor->begun_us + executor->plan.late_us;
@@ -141,13 +176,37 @@ void weir_executor_finish_batch(struct weir_executor *executor, struct weir_batc
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
+/*
+ * Its turn has come: rows with nothing to do are done, the others wait for a lease. (Before its
+ * turn none is done: whoever keeps the books of repeated keys relies on that.)
+ */
+static void line_up(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
+{
+    struct weir_batch *batch = load->batch;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < load->row_count; i++) {
+        uint32_t row = load->rows[i];
+        if (batch->rows[row].idle)
+            weir_executor_end_row(executor, batch, row, WEIR_FATE_DONE);
+        else
+            load->rows[count++] = row;
+    }
+    load->row_count = count;
+    if (count) {
+        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+        return;
+    }
+    weir_loads_remove(&executor->loads, load);
+    weir_executor_finish_batch(executor, batch, now_us);
+}
+
 static void queue_up(struct weir_executor *executor, struct weir_load *load, int64_t now_us)
 {
     uint32_t ahead;
     if (!weir_turns_wait(&executor->turns, load, &ahead))
         weir_executor_give_up(executor, load, now_us);
     else if (!ahead)
-        weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+        line_up(executor, load, now_us);
 }
 
 /* Giving one up closes its turn, which is due at once. */
@@ -160,7 +219,7 @@ static void unblock(struct weir_executor *executor, int64_t now_us)
             if (load && turn->lapsed)
                 weir_executor_give_up(executor, load, now_us);
             else if (load)
-                weir_loads_move(&executor->loads, load, WEIR_LOAD_LINED);
+                line_up(executor, load, now_us);
         }
         weir_turns_end(&executor->turns, turn);
     }

@@ -8,6 +8,9 @@
  *      pool (core) ◀────▶│          │ ──RECORD──▶ journal
  *                        └──────────┘ ◀─committed
  *
+ * A row that has nothing to do in this pass (idle) is done when its turn comes, without a request.
+ * The same executor goes over the rows again, in another way, with weir_executor_next_pass().
+ *
  * Vocabulary
  *   load     rows that travel in one request, and how: as one bulk message, as single requests in
  *            one $batch, or as reads of their ids (load.h)
@@ -119,8 +122,9 @@ struct weir_executor {
     int64_t done_begun_us; /* when the last request that did a row had been begun; 0: none */
 
     /* The end. */
-    uint64_t rejected;           /* decided, committed or not */
-    uint64_t ended;              /* likewise, whatever became of them */
+    uint64_t rejected;           /* decided, committed or not, in all passes */
+    uint64_t ended;              /* likewise of this pass, whatever became of them … */
+    uint64_t ended_before;       /* … and the most of any pass before it */
     int64_t stop_us;             /* flights may come home until then; WEIR_FOREVER: not stopping */
     struct weir_error refusal;   /* why the pool gave no lease any more; status WEIR_OK: it did */
     struct weir_load *abandoned; /* cancelled a moment ago; gone with the next action */
@@ -130,6 +134,14 @@ struct weir_executor {
 /* `plan` is copied; `core` must outlive the executor and be used by nobody else meanwhile. */
 void weir_executor_init(struct weir_executor *executor, const struct weir_plan *plan,
                         struct weir_core *core, uint64_t seed, int64_t now_us);
+
+/*
+ * After OVER, of a run that nothing has stopped: everything from the beginning again, by another
+ * plan. What is known of the service stays, and so does what the result counts, but for `read` and
+ * `fates`, which are those of a pass.
+ */
+void weir_executor_next_pass(struct weir_executor *executor, const struct weir_plan *plan,
+                             int64_t now_us);
 
 /* Batches that were not handed back yet are the caller's again, as if they had been. */
 void weir_executor_release(struct weir_executor *executor);

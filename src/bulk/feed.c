@@ -76,12 +76,35 @@ static struct weir_draft too_big(const struct weir_record *record)
     };
 }
 
+struct weir_str weir_feed_wants_file(const struct weir_mapping *mapping, enum weir_pass pass,
+                                     const struct weir_record *record, struct weir_arena *arena)
+{
+    static const char why[] = "the row refers to its own table, or has a state, which are set in "
+                              "passes of their own: it must come from a file, not from a stream";
+    for (int later = pass + 1; later < WEIR_PASSES; later++) {
+        struct weir_draft draft;
+        weir_arena_reset(arena);
+        if (weir_mapping_has_pass(mapping, (enum weir_pass)later) &&
+            weir_mapping_record(mapping, (enum weir_pass)later, record, arena, &draft) &&
+            !draft.idle && !draft.refusal.len)
+            return weir_str_from(why);
+    }
+    return weir_str("", 0);
+}
+
 static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record *record)
 {
     struct weir_draft draft;
+    struct weir_str stays = weir_str("", 0);
+    if (feed->options.only_pass)
+        stays = weir_feed_wants_file(feed->options.mapping, feed->options.pass, record,
+                                     feed->draft_arena);
     weir_arena_reset(feed->draft_arena);
-    if (!weir_mapping_record(feed->options.mapping, record, feed->draft_arena, &draft))
+    if (!weir_mapping_record(feed->options.mapping, feed->options.pass, record, feed->draft_arena,
+                             &draft))
         draft = too_big(record);
+    if (!draft.refusal.len)
+        draft.refusal = stays;
     feed->added++;
     if (!feed->waiting_us)
         feed->waiting_us = weir_clock_now_us();
@@ -211,7 +234,7 @@ enum weir_status weir_feed_new(const struct weir_feed_options *options, struct w
     weir_reader_watch(options->reader, (struct weir_idle){ on_idle, feed });
     pthread_mutex_init(&feed->lock, NULL);
     if (options->view) {
-        status = weir_skipper_init(&feed->skipper, options->view, err);
+        status = weir_skipper_init(&feed->skipper, options->view, options->pass, err);
         feed->skipping = status == WEIR_OK;
     }
     if (!status)

@@ -22,10 +22,19 @@ struct weir_feed;
 struct weir_feed_options {
     struct weir_reader *reader;
     const struct weir_mapping *mapping;
+    enum weir_pass pass;
     struct weir_intake *intake;
     const struct weir_journal_view *view; /* of what is finished; NULL: nothing is */
     uint64_t rows_max;                    /* that go into the intake; 0: all */
+    bool only_pass; /* no other follows: a row that has something for one is refused */
 };
+
+/*
+ * Why a row cannot be taken if there is no pass after this one: something of it is for a later one.
+ * Empty: nothing is. The arena is used up.
+ */
+struct weir_str weir_feed_wants_file(const struct weir_mapping *mapping, enum weir_pass pass,
+                                     const struct weir_record *record, struct weir_arena *arena);
 
 enum weir_status weir_feed_new(const struct weir_feed_options *options, struct weir_feed **ret,
                                struct weir_error *err);

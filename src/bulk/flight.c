@@ -83,7 +83,7 @@ static void tell(struct weir_flight *flight, const struct weir_call_answer *answ
         .ttfb_us = span_us(exchange->sent_us, exchange->first_byte_us),
     };
     struct weir_report report;
-    const struct weir_request_plan *plan = driver->options.requests;
+    const struct weir_request_plan *plan = driver->pass.requests;
     weir_report_read(&seen, flight->mode, plan->table, plan->operation == WEIR_OPERATION_CREATE,
                      flight->row_count, &report);
     report.broken = answer->broken;
@@ -131,7 +131,7 @@ static bool write_request(struct weir_flight *flight)
     char boundary[40];
     snprintf(boundary, sizeof(boundary), "batch_%016llx",
              (unsigned long long)weir_rng_u64(&driver->executor.rng));
-    if (weir_load_request_init(&flight->request, flight->load, driver->options.requests,
+    if (weir_load_request_init(&flight->request, flight->load, driver->pass.requests,
                                weir_str_from(boundary), &err) == WEIR_OK)
         return true;
     on_unwritable(flight, &err);

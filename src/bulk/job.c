@@ -40,16 +40,17 @@ struct weir_journal_watch weir_job_watch(struct weir_job *job)
     return (struct weir_journal_watch){ on_durable, on_failed, job };
 }
 
-static void on_ready(void *ctx)
+void weir_job_on_ready(void *ctx)
 {
     struct weir_job *job = ctx;
     weir_driver_wake(job->driver);
 }
 
+/* A feed that waits for a stream is told; there are none if it is read more than once. */
 static void on_over(void *ctx)
 {
     struct weir_job *job = ctx;
-    if (job->stop_fds[1] >= 0) {
+    if (job->stop_fds[1] >= 0 && job->last_pass == WEIR_PASS_ROWS) {
         ssize_t written = write(job->stop_fds[1], "", 1);
         (void)written; /* a pipe that was never written to has room */
     }
@@ -61,7 +62,7 @@ static void on_over(void *ctx)
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-static enum weir_status make_journal(struct weir_job *job, struct weir_error *err)
+static struct weir_job_input *copy_inputs(const struct weir_job *job)
 {
     struct weir_job_input *inputs =
         weir_calloc(job->path_count ? job->path_count : 1, sizeof(*inputs));
@@ -75,7 +76,18 @@ static enum weir_status make_journal(struct weir_job *job, struct weir_error *er
             .hash_last = it->tail,
         };
     }
-    char *options = weir_job_facts_print(job);
+    return inputs;
+}
+
+static enum weir_status make_journal(struct weir_job *job, struct weir_error *err)
+{
+    char *options;
+    if (!job->options.directory || !job->options.directory[0])
+        return weir_fail(err, WEIR_E_INVALID, "a job needs a directory");
+    enum weir_status status = weir_job_facts_print(job, &options, err);
+    if (status)
+        return status;
+    struct weir_job_input *inputs = copy_inputs(job);
     char *header = weir_job_header(job);
     struct weir_job_facts facts = {
         .job = job->options.name,
@@ -92,7 +104,7 @@ static enum weir_status make_journal(struct weir_job *job, struct weir_error *er
     };
     memcpy(facts.id_bytes, job->ids.job, sizeof(facts.id_bytes));
     struct weir_journal_watch watch = weir_job_watch(job);
-    enum weir_status status =
+    status =
         weir_journal_new(job->options.directory, &facts, &watch, &job->hooks, &job->journal, err);
     free(header);
     free(options);
@@ -102,52 +114,35 @@ static enum weir_status make_journal(struct weir_job *job, struct weir_error *er
 
 static enum weir_status make_driver(struct weir_job *job, struct weir_error *err)
 {
-    struct weir_intake_options intake = {
-        .packer = { .table = &job->names,
-                    .rows_max = job->options.batch_size,
-                    .body_bytes_max = WEIR_BODY_BYTES_MAX },
-        .queue_bytes_max = job->options.memory_bytes_max - job->plan.memory_bytes_max,
-        .ready = on_ready,
-        .ctx = job,
-    };
-    job->intake = weir_intake_new(&intake);
+    job->intake = weir_job_new_intake(job);
     struct weir_driver_options driver = {
         .client = job->client,
         .settings = &job->settings,
-        .plan = &job->plan,
-        .requests = &job->requests,
-        .intake = job->intake,
         .journal = job->journal,
-        .view = job->resumed ? weir_journal_view(job->journal) : NULL,
-        .reach = job->plan.tainted_through,
+        .pass = weir_job_driver_pass(job),
         .deadline_us =
             job->options.deadline_us ? weir_time_add(job->begun_us, job->options.deadline_us)
                                      : WEIR_FOREVER,
         .over = on_over,
         .ctx = job,
     };
+    driver.pass.view = job->resumed ? weir_journal_view(job->journal) : NULL;
     return weir_driver_new(&driver, &job->driver, err);
 }
 
-static enum weir_status start_feed(struct weir_job *job, struct weir_error *err)
-{
-    struct weir_feed_options feed = {
-        .reader = job->reader,
-        .mapping = job->mapping,
-        .intake = job->intake,
-        .view = job->resumed ? weir_journal_view(job->journal) : NULL,
-        .rows_max = job->options.rows_max,
-    };
-    return weir_feed_new(&feed, &job->feed, err);
-}
-
-/* What ends the run when its beginning fails half way. */
-static void call_off(struct weir_job *job)
+void weir_job_call_off(struct weir_job *job)
 {
     struct weir_error none = { 0 };
     job->input_over = true;
     weir_intake_end(job->intake, WEIR_OK, &none);
     weir_driver_stop(job->driver, WEIR_END_INTERNAL);
+}
+
+static enum weir_status start_reading(struct weir_job *job, struct weir_error *err)
+{
+    if (!job->reader)
+        return weir_job_begin_rows(job, err);
+    return weir_job_start_feed(job, job->resumed ? weir_journal_view(job->journal) : NULL, err);
 }
 
 enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
@@ -162,18 +157,19 @@ enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
         status = make_driver(job, err);
     if (status)
         return status;
+    weir_job_note_tables(job);
     weir_driver_start(job->driver);
-    status = job->reader ? start_feed(job, err) : weir_job_begin_rows(job, err);
+    status = start_reading(job, err);
     if (status)
-        call_off(job);
+        weir_job_call_off(job);
     return status;
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-bool weir_job_wait(struct weir_job *job, int64_t timeout_us)
+/* For the end of the pass under way. */
+static bool wait_for_pass(struct weir_job *job, int64_t until_us)
 {
-    int64_t until_us = weir_time_add(weir_clock_now_us(), timeout_us);
     int64_t left_us;
     pthread_mutex_lock(&job->lock);
     while (!job->over && (left_us = until_us - weir_clock_now_us()) > 0) {
@@ -186,6 +182,26 @@ bool weir_job_wait(struct weir_job *job, int64_t timeout_us)
     return over;
 }
 
+static void note_end(struct weir_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    job->run_over = true;
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* Whoever waits begins the next pass. */
+bool weir_job_wait(struct weir_job *job, int64_t timeout_us)
+{
+    int64_t until_us = weir_time_add(weir_clock_now_us(), timeout_us);
+    while (wait_for_pass(job, until_us)) {
+        if (!weir_job_next_pass(job)) {
+            note_end(job);
+            return true;
+        }
+    }
+    return false;
+}
+
 void weir_job_stop(struct weir_job *job)
 {
     weir_driver_stop(job->driver, WEIR_END_INTERRUPT);
@@ -193,33 +209,24 @@ void weir_job_stop(struct weir_job *job)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void add_note(struct weir_job *job, const char *name, const char *text)
-{
-    struct weir_note note = { weir_str_from(name), weir_str_from(text) };
-    weir_journal_add_note(job->journal, &note, NULL, NULL); /* a failure is latched, and told */
-}
-
-/* What a later run has to know. */
+/* What a later run has to know. A failure is latched by the journal, and told. */
 static void leave_notes(struct weir_job *job)
 {
     struct weir_driver_view view;
     struct weir_block block;
-    char text[64];
+    char name[WEIR_REACH_NAME_MAX], text[24];
     weir_driver_view(job->driver, &view);
     bool right = view.broken_input.status == WEIR_OK; /* what is wrong leaves no trace */
-    if (right && (job->reader ? weir_reader_partial_block(job->reader, &block)
+    if (right && (job->reader ? weir_reader_partial_block(job->reading, &block)
                               : weir_job_rows_block(job, &block))) {
         struct weir_input_block entry = { block.file, block.index, block.bytes, block.last,
                                           block.hash };
         weir_journal_add_block(job->journal, &entry, NULL, NULL);
     }
-    uint64_t read = weir_job_last_row(job);
-    snprintf(text, sizeof(text), "%llu%s",
-             (unsigned long long)(read > job->read_before ? read : job->read_before),
-             weir_job_is_complete(job) ? " complete" : "");
-    add_note(job, WEIR_READ_NOTE, text);
+    weir_job_note_read(job, job->pass != WEIR_PASS_ROWS || weir_job_is_complete(job), NULL);
+    weir_reach_name(job->pass, name);
     snprintf(text, sizeof(text), "%llu", (unsigned long long)weir_job_taint(job, &view));
-    add_note(job, WEIR_REACH_NOTE, text);
+    weir_job_add_note(job, name, text, NULL);
 }
 
 /* The threads of the run are gone when this returns. */

@@ -16,6 +16,7 @@
 
 #include "journal/hooks.h"
 #include "protocol/metadata.h"
+#include "records/spec.h"
 #include "weir/bulk.h"
 
 /* Where the rows come from. Borrowed as long as the job lives. */
@@ -27,7 +28,8 @@ struct weir_job_files {
 
 /*
  * A new job, not begun. As weir_job_new(), and WEIR_E_INVALID, WEIR_E_NOT_FOUND, WEIR_E_IO for what
- * is wrong with the files or their columns. `hooks` may be NULL.
+ * is wrong with the files or their columns. `hooks` may be NULL. Without a directory it can only be
+ * checked (job_check.h).
  */
 enum weir_status weir_job_prepare(struct weir_client *client,
                                   const struct weir_job_options *options,
@@ -50,6 +52,12 @@ const struct weir_table *weir_job_table(const struct weir_job *job);
 const struct weir_job_options *weir_job_options(const struct weir_job *job);
 const char *weir_job_directory(const struct weir_job *job);
 const char *weir_job_url(const struct weir_job *job);
+const struct weir_spec *weir_job_spec(const struct weir_job *job); /* NULL: nothing is said */
+
+/* The columns of the input. Of objects, which have none: those of the first one, if it can be read
+ * twice; they live as long as the job. */
+enum weir_status weir_job_columns(struct weir_job *job, struct weir_columns *ret,
+                                  struct weir_error *err);
 
 /* Nothing is left to do: every row of the input is finished, and the files are there. */
 bool weir_job_is_finished(const struct weir_job *job);
@@ -57,7 +65,10 @@ bool weir_job_is_finished(const struct weir_job *job);
 /* Make the journal (of a new one) and go. */
 enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err);
 
-/* Wait until it is over, at most so long. Rows from files only. True: it is over. */
+/*
+ * Wait until it is over, at most so long. Rows from files only. True: it is over. One thread: it is
+ * the one that begins the next pass when one is over, so that somebody must be waiting, or finish.
+ */
 bool weir_job_wait(struct weir_job *job, int64_t timeout_us);
 
 /* Why it ended, as one sentence for people; "" if there is nothing to say. After finish. */

@@ -9,17 +9,6 @@
 #include "base/mem.h"
 #include "bulk/job_parts.h"
 
-const char *weir_job_keep(struct weir_job *job, const char *text)
-{
-    if (!text)
-        return NULL;
-    size_t bytes = strlen(text) + 1;
-    char *copy = weir_arena_take(job->texts, bytes);
-    if (copy)
-        memcpy(copy, text, bytes);
-    return copy;
-}
-
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static void add_text(struct weir_buf *buf, const char *name, const char *text)
@@ -31,17 +20,82 @@ static void add_text(struct weir_buf *buf, const char *name, const char *text)
         weir_buf_add_text(buf, "null");
 }
 
-char *weir_job_facts_print(const struct weir_job *job)
+/* --- options --- */
+
+/* Texts among the options that are journaled under their names. */
+static const struct {
+    const char *name;
+    size_t offset;
+} texts[] = {
+    { "key", offsetof(struct weir_job_options, key) },
+    { "owner", offsetof(struct weir_job_options, owner) },
+    { "id_from", offsetof(struct weir_job_options, id_from) },
+    { "ignore_columns", offsetof(struct weir_job_options, ignore_columns) },
+    { "timezone", offsetof(struct weir_job_options, timezone) },
+    { "as", offsetof(struct weir_job_options, as) },
+    { "bypass_logic", offsetof(struct weir_job_options, bypass_logic) },
+    { "tag", offsetof(struct weir_job_options, tag) },
+};
+
+#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+
+static const char **text_at(struct weir_job_options *options, size_t i)
 {
+    return (const char **)((char *)options + texts[i].offset);
+}
+
+static const struct {
+    const char *name;
+    size_t offset;
+} flags[] = {
+    { "raw", offsetof(struct weir_job_options, raw) },
+    { "bypass_flows", offsetof(struct weir_job_options, bypass_flows) },
+    { "detect_duplicates", offsetof(struct weir_job_options, detect_duplicates) },
+};
+
+#define FLAGS (sizeof(flags) / sizeof(flags[0]))
+
+static bool *flag_at(struct weir_job_options *options, size_t i)
+{
+    return (bool *)((char *)options + flags[i].offset);
+}
+
+static void add_with(struct weir_buf *buf, const struct weir_job_options *options)
+{
+    weir_buf_add_text(buf, "\"with\":[");
+    for (size_t i = 0; i < options->with_count; i++) {
+        if (i)
+            weir_buf_add_char(buf, ',');
+        weir_buf_add_json_string(buf, weir_str_from(options->with[i]));
+    }
+    weir_buf_add_text(buf, "],");
+}
+
+enum weir_status weir_job_facts_print(struct weir_job *job, char **ret, struct weir_error *err)
+{
+    struct weir_job_options *options = &job->options;
     struct weir_buf buf;
     weir_buf_init(&buf, WEIR_JOURNAL_FACT_MAX);
     weir_buf_add_char(&buf, '{');
-    add_text(&buf, "key", job->options.key);
-    weir_buf_add_char(&buf, ',');
-    add_text(&buf, "owner", job->options.owner);
-    weir_buf_printf(&buf, ",\"batch_size\":%u,\"service_began_us\":%lld}",
-                    (unsigned)job->options.batch_size, (long long)job->service_began_us);
-    return weir_buf_take(&buf);
+    for (size_t i = 0; i < TEXTS; i++) {
+        add_text(&buf, texts[i].name, *text_at(options, i));
+        weir_buf_add_char(&buf, ',');
+    }
+    for (size_t i = 0; i < FLAGS; i++)
+        weir_buf_printf(&buf, "\"%s\":%s,", flags[i].name, *flag_at(options, i) ? "true" : "false");
+    add_with(&buf, options);
+    add_text(&buf, "mapping", job->mapping_text);
+    weir_buf_printf(&buf, ",\"empty\":%d,\"batch_size\":%u,\"service_began_us\":%lld}",
+                    (int)options->empty, (unsigned)options->batch_size,
+                    (long long)job->service_began_us);
+    if (buf.overflow) {
+        weir_buf_release(&buf);
+        return weir_fail(err, WEIR_E_TOO_BIG,
+                         "the options, with the mapping file, have more than %zu bytes",
+                         WEIR_JOURNAL_FACT_MAX);
+    }
+    *ret = weir_buf_take(&buf);
+    return WEIR_OK;
 }
 
 /* A name as a cell of a CSV or TSV file. */
@@ -100,16 +154,44 @@ static bool read_number(const struct weir_json_node *root, const char *name, int
            *ret >= min && *ret <= max;
 }
 
+static void read_with(struct weir_job *job, const struct weir_json_node *root)
+{
+    const struct weir_json_node *list = weir_json_find(root, "with");
+    const char *with[WEIR_SPEC_WITH_MAX];
+    size_t count = 0;
+    const struct weir_json_node *node = list && list->type == WEIR_JSON_ARRAY ? list->first : NULL;
+    for (; node && count < WEIR_SPEC_WITH_MAX; node = node->next)
+        with[count++] = node->text.ptr;
+    weir_job_keep_with(job, with, count);
+}
+
+static bool read_flag(const struct weir_json_node *root, const char *name)
+{
+    const struct weir_json_node *node = weir_json_find(root, name);
+    return node && weir_str_equal(node->text, weir_str_from("true"));
+}
+
+/* What an older job does not have is as it was then: not said. */
 static enum weir_status read_options(struct weir_job *job, const struct weir_json_node *root,
                                      struct weir_error *err)
 {
+    struct weir_job_options *options = &job->options;
     int64_t batch_size;
+    int64_t empty = WEIR_EMPTY_OMIT;
     if (!read_number(root, "batch_size", 1, WEIR_TARGETS_MAX, &batch_size) ||
-        !read_number(root, "service_began_us", 0, INT64_MAX, &job->service_began_us))
+        !read_number(root, "service_began_us", 0, INT64_MAX, &job->service_began_us) ||
+        (weir_json_find(root, "empty") &&
+         !read_number(root, "empty", WEIR_EMPTY_OMIT, WEIR_EMPTY_REJECT, &empty)))
         return weir_fail(err, WEIR_E_INVALID, "the job's options are not as weir writes them");
-    job->options.batch_size = (uint32_t)batch_size;
-    job->options.key = read_text(job, root, "key");
-    job->options.owner = read_text(job, root, "owner");
+    options->batch_size = (uint32_t)batch_size;
+    options->empty = (enum weir_empty)empty;
+    for (size_t i = 0; i < TEXTS; i++)
+        *text_at(options, i) = read_text(job, root, texts[i].name);
+    for (size_t i = 0; i < FLAGS; i++)
+        *flag_at(options, i) = read_flag(root, flags[i].name);
+    read_with(job, root);
+    options->mapping = NULL;
+    job->mapping_text = read_text(job, root, "mapping");
     return WEIR_OK;
 }
 
@@ -146,10 +228,12 @@ enum weir_status weir_job_facts_parse(struct weir_job *job, const struct weir_jo
     if (status)
         return status;
     job->options.table = weir_job_keep(job, facts->table);
+    job->options.format = weir_job_keep(job, facts->suffix);
     job->options.name = weir_job_keep(job, facts->job);
     job->started_us = facts->started_us;
     memcpy(job->ids.job, facts->id_bytes, sizeof(job->ids.job));
     job->ids.started_s = facts->started_us / WEIR_US_PER_S;
+    snprintf(job->organisation, sizeof(job->organisation), "%s", facts->organisation);
     read_paths(job, facts);
     return WEIR_OK;
 }

@@ -2,11 +2,19 @@
 /*
  * The inside of a job, for the files that are it; see job.h.
  *
- *     job_prepare.c   what is going to be done: table, mapping, input; of a new job or an old one
+ *     job_options.c   what may be asked for
+ *     job_prepare.c   what is going to be done, of a new job or an old one, with
+ *     job_input.c     … its files,
+ *     job_spec.c      … what its rows mean,
+ *     job_metadata.c  … its tables, and
+ *     job_plan.c      … how rows are sent
  *     job_facts.c     what of that is journaled, and read again
  *     job.c           the run: begin, wait, stop, the end
+ *     job_pass.c      one pass over the rows after the other
  *     job_rows.c      rows that are handed in
+ *     job_progress.c  how it stands
  *     job_result.c    what has become of it, over all runs
+ *     job_check.c     a dry run
  */
 #ifndef WEIR_BULK_JOB_PARTS_H
 #define WEIR_BULK_JOB_PARTS_H
@@ -17,13 +25,15 @@
 #include "bulk/driver.h"
 #include "bulk/feed.h"
 #include "bulk/job.h"
+#include "bulk/scribe.h"
 #include "bulk/skipper.h"
 #include "client/client.h"
 #include "records/mapping.h"
 #include "records/reader.h"
 
-/* The name of the journal's note that says how far earlier runs have read. */
+/* Names of the journal's notes: how far earlier runs have read, and in which pass they were. */
 #define WEIR_READ_NOTE "read"
+#define WEIR_PASS_NOTE "pass"
 
 struct weir_job {
     struct weir_client *client;
@@ -35,36 +45,58 @@ struct weir_job {
     /* What is going to be done. */
     struct weir_table *table;
     struct weir_table_names names;
+    struct weir_table **others; /* that lookups point to */
+    size_t other_count;
+    bool tables_told; /* by the service: the journal has not all of them yet */
+    struct weir_references *references;
+    const char *mapping_text; /* of the mapping file; NULL: none */
+    struct weir_spec spec;
+    struct weir_zone *zone; /* NULL: none */
     char organisation[WEIR_GUID_TEXT];
     int64_t service_began_us; /* by the service's clock */
     int64_t started_us;       /* wall clock */
     struct weir_row_ids ids;
     const char **paths;
-    size_t path_count; /* 0: rows are handed in */
-    int stop_fds[2];   /* tells a reader of streams to stop; -1: not there */
-    struct weir_reader *reader;
+    size_t path_count;          /* 0: rows are handed in */
+    int stop_fds[2];            /* tells a reader of streams to stop; -1: not there */
+    struct weir_reader *reader; /* the first: its columns are the job's; NULL: rows are handed in */
+    struct weir_columns first_names; /* of an input without columns; no names: not read */
     struct weir_mapping *mapping;
-    struct weir_plan plan;
+    enum weir_pass last_pass;
+    struct weir_plan plan; /* of the pass under way … */
     struct weir_request_plan requests;
 
     /* What earlier runs have left. */
     bool resumed;
-    struct weir_pass_totals before;
-    uint64_t read_before; /* rows, as far as it is known */
     bool complete_before; /* the input was read to its end */
     struct weir_block *blocks;
     size_t block_count;
 
+    /*
+     * The pass under way. It is changed by whoever waits for the job, under its lock; this one is
+     * taken before the driver's, `lock` after it.
+     */
+    pthread_mutex_t pass_lock;
+    enum weir_pass pass;
+    struct weir_pass_totals before; /* what earlier runs have done in it */
+    uint64_t rejected_before;       /* rows that the passes before it rejected, … */
+    uint64_t skipped_before;        /* … and that the first skipped */
+    uint64_t read_before;           /* rows, as far as it is known: all of them behind the first */
+    struct weir_reader *reading;    /* the one that is read in it */
+    struct weir_intake *intake;
+    struct weir_feed *feed;
+    struct weir_error
+        pass_failure; /* why the next one was not begun; WEIR_OK: it was, or is none */
+
     /* The run. */
     struct weir_journal *journal;
-    struct weir_intake *intake;
     struct weir_driver *driver;
-    struct weir_feed *feed;
     int64_t begun_us;
     int64_t bytes_total; /* of the input; 0: not known */
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    bool over;
+    bool over;     /* the pass under way … */
+    bool run_over; /* … and no other follows */
 
     /* Rows that are handed in; in the thread that does it, those that others look at under the
      * lock: rows, input_over, limited. */
@@ -89,8 +121,8 @@ struct weir_job {
 
 /* --- job_facts.c --- */
 
-/* The text of facts.options. The caller frees it. */
-char *weir_job_facts_print(const struct weir_job *job);
+/* The text of facts.options. The caller frees it. WEIR_E_TOO_BIG: more than a fact can be. */
+enum weir_status weir_job_facts_print(struct weir_job *job, char **ret, struct weir_error *err);
 
 /* Back from what was journaled. WEIR_E_INVALID: not as it was written. */
 enum weir_status weir_job_facts_parse(struct weir_job *job, const struct weir_job_facts *facts,
@@ -99,8 +131,98 @@ enum weir_status weir_job_facts_parse(struct weir_job *job, const struct weir_jo
 /* What the rejects file begins with. The caller frees it. */
 char *weir_job_header(const struct weir_job *job);
 
-/* A copy of a text that lives as long as the job; NULL stays NULL. */
+/* --- job_options.c --- */
+
+/* What a resumed job takes as well, and all of them. WEIR_E_INVALID. */
+enum weir_status weir_job_check_run_options(const struct weir_job_options *options,
+                                            struct weir_error *err);
+enum weir_status weir_job_check_options(const struct weir_job_options *options,
+                                        struct weir_error *err);
+
+/* What goes with every request. WEIR_E_INVALID, WEIR_E_TOO_BIG: it cannot. */
+enum weir_status weir_job_request_options(const struct weir_job_options *options,
+                                          struct weir_request_options *ret, struct weir_error *err);
+
+/* Copies that live as long as the job: of a text (NULL stays NULL), of constants, of all. */
 const char *weir_job_keep(struct weir_job *job, const char *text);
+void weir_job_keep_with(struct weir_job *job, const char *const *with, size_t count);
+void weir_job_keep_options(struct weir_job *job, const struct weir_job_options *options);
+
+/* --- job_spec.c --- */
+
+/* The text of the mapping file that the options name. */
+enum weir_status weir_job_read_mapping(struct weir_job *job, struct weir_error *err);
+
+/* What the rows mean beyond their header: spec and zone. */
+enum weir_status weir_job_make_spec(struct weir_job *job, struct weir_error *err);
+
+/* --- job_input.c --- */
+
+enum weir_status weir_job_keep_paths(struct weir_job *job, const struct weir_job_files *files,
+                                     struct weir_error *err);
+
+/* The files from their beginning. `options` has what is not the same every time. */
+enum weir_status weir_job_open_files(struct weir_job *job, struct weir_reader_options *options,
+                                     struct weir_reader **ret, struct weir_error *err);
+
+/* The files from the first row on that is not finished in a pass; they must be what they were. */
+enum weir_status weir_job_reopen_files(struct weir_job *job, const struct weir_journal_view *view,
+                                       enum weir_pass pass, int stdin_fd, struct weir_reader **ret,
+                                       struct weir_error *err);
+
+/* Of all files; 0: it is not known how long they are. */
+int64_t weir_job_bytes(const struct weir_job *job);
+
+/* One of them can be read only once. */
+bool weir_job_reads_streams(const struct weir_job *job);
+
+/* --- job_metadata.c --- */
+
+/*
+ * Ask for the job's own table, or read in the journal what an earlier run was told; and the same of
+ * those that its lookups point to, one request each.
+ */
+enum weir_status weir_job_describe(struct weir_job *job, struct weir_error *err);
+enum weir_status weir_job_describe_others(struct weir_job *job, struct weir_error *err);
+
+/* Rows that lookups refer to by a column; the mapping says which. */
+enum weir_status weir_job_read_references(struct weir_job *job, struct weir_error *err);
+
+/* What the service has told, into the journal. */
+void weir_job_note_tables(struct weir_job *job);
+
+/* --- job_plan.c --- */
+
+/* Plan and requests of a pass. */
+void weir_job_make_plan(struct weir_job *job, enum weir_pass pass);
+
+/* How batches are packed. After weir_job_make_plan(). */
+struct weir_packer_options weir_job_packer_options(const struct weir_job *job);
+
+/* --- job_pass.c --- */
+
+/* How many passes there are, and the place of one among them, from 0. */
+unsigned weir_job_pass_count(const struct weir_job *job);
+unsigned weir_job_pass_place(const struct weir_job *job, enum weir_pass pass);
+
+/* The pass under way: its intake, and what the driver has to know of it. */
+struct weir_intake *weir_job_new_intake(struct weir_job *job);
+struct weir_driver_pass weir_job_driver_pass(const struct weir_job *job);
+
+/* Read for the pass under way. */
+enum weir_status weir_job_start_feed(struct weir_job *job, const struct weir_journal_view *view,
+                                     struct weir_error *err);
+
+/*
+ * The pass is over. If it has brought every row to its end and there is another one, begin that:
+ * true. Otherwise the run is over. Rows from files; in the thread that waits.
+ */
+bool weir_job_next_pass(struct weir_job *job);
+
+/* Into the journal, between passes or after the last. */
+enum weir_status weir_job_note_read(struct weir_job *job, bool complete, struct weir_error *err);
+enum weir_status weir_job_add_note(struct weir_job *job, const char *name, const char *text,
+                                   struct weir_error *err);
 
 /* --- job_prepare.c --- */
 
@@ -123,12 +245,20 @@ void weir_job_release_rows(struct weir_job *job);
 /* The journal's callbacks; `ctx` is the job. */
 struct weir_journal_watch weir_job_watch(struct weir_job *job);
 
+/* The intake has something: wakes the driver. `ctx` is the job. */
+void weir_job_on_ready(void *ctx);
+
+/* Nothing can be read in the pass that has begun: it ends with nothing. */
+void weir_job_call_off(struct weir_job *job);
+
 /* --- job_result.c --- */
 
 /* After the journal is finished. */
 void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret);
 
-/* How far this run has read: a number of rows, and whether that was all. */
+/* How far this pass has read: a number of rows, and whether that was all. In the thread that
+ * changes passes, or under their lock. */
+struct weir_feed_position weir_job_position(struct weir_job *job);
 uint64_t weir_job_last_row(struct weir_job *job);
 bool weir_job_is_complete(struct weir_job *job);
 

@@ -5,9 +5,6 @@
  *     a new one    options ─▶ files opened ─▶ table asked for ─▶ columns mapped ─▶ plan
  *     an old one   journal ─▶ facts ─▶ files compared and entered ─▶ table ─▶ columns ─▶ plan
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,31 +15,9 @@
 #include "base/mem.h"
 #include "bulk/job_parts.h"
 #include "bulk/summary.h"
-#include "client/describe.h"
 #include "journal/export.h"
 
 #define TEXTS_BYTES_MAX ((size_t)64 * 1024 * 1024) /* WEIR_INPUT_FILES_MAX paths of PATH_MAX */
-
-/* Of a $batch where there is no bulk message; halved when it takes long. */
-#define SINGLES_MAX 20
-
-/* Batches that wait may have this share of the memory; the rest is for those under way. */
-#define QUEUE_SHARE 4
-
-void weir_job_options_defaults(struct weir_job_options *options)
-{
-    *options = (struct weir_job_options){
-        .batch_size = 100,
-        .rejected_max = 100,
-        .memory_bytes_max = (size_t)24 * 1024 * 1024,
-    };
-}
-
-const char *weir_operation_name(enum weir_operation operation)
-{
-    static const char *const names[] = { "create", "update", "upsert", "delete" };
-    return names[operation];
-}
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -52,19 +27,15 @@ static struct weir_job *new_job(struct weir_client *client, const struct weir_jo
     struct weir_job *job = weir_calloc(1, sizeof(*job));
     pthread_condattr_t attributes;
     job->client = client;
-    job->options = *options;
     job->hooks = hooks ? *hooks : (struct weir_journal_hooks){ 0 };
     job->texts = weir_arena_new(TEXTS_BYTES_MAX);
-    job->options.table = weir_job_keep(job, options->table);
-    job->options.key = weir_job_keep(job, options->key);
-    job->options.owner = weir_job_keep(job, options->owner);
-    job->options.directory = weir_job_keep(job, options->directory);
-    job->options.name = weir_job_keep(job, options->name);
+    weir_job_keep_options(job, options);
     job->settings = *client->options;
     if (options->parallel_batches_max)
         job->settings.bulk.max_parallel_batches = (int)options->parallel_batches_max;
     job->stop_fds[0] = job->stop_fds[1] = -1;
     pthread_mutex_init(&job->lock, NULL);
+    pthread_mutex_init(&job->pass_lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&job->ended, &attributes);
@@ -75,6 +46,14 @@ static struct weir_job *new_job(struct weir_client *client, const struct weir_jo
 void weir_job_release_preparations(struct weir_job *job)
 {
     weir_mapping_free(job->mapping);
+    weir_references_free(job->references);
+    weir_zone_free(job->zone);
+    weir_spec_release(&job->spec);
+    for (size_t i = 0; i < job->other_count; i++)
+        weir_table_free(job->others[i]);
+    free(job->others);
+    if (job->reading != job->reader)
+        weir_reader_free(job->reading);
     weir_reader_free(job->reader);
     weir_table_free(job->table);
     weir_arena_unref(job->texts);
@@ -85,42 +64,84 @@ void weir_job_release_preparations(struct weir_job *job)
             close(job->stop_fds[i]);
     }
     pthread_cond_destroy(&job->ended);
+    pthread_mutex_destroy(&job->pass_lock);
     pthread_mutex_destroy(&job->lock);
     free(job);
 }
 
-/* --- options ---------------------------------------------------------------------------------- */
+/* --- what is going to be done ----------------------------------------------------------------- */
 
-static enum weir_status check_run_options(const struct weir_job_options *options,
-                                          struct weir_error *err)
+static enum weir_status map(struct weir_job *job, struct weir_error *err)
 {
-    if (!options->directory || !options->directory[0])
-        return weir_fail(err, WEIR_E_INVALID, "a job needs a directory");
-    if (options->rejected_share_max < 0 || options->rejected_share_max > 1)
+    struct weir_mapping_options options = {
+        .table = job->table,
+        .others = (const struct weir_table *const *)job->others,
+        .other_count = job->other_count,
+        .operation = job->options.operation,
+        .key = job->options.key,
+        .id_from = job->options.id_from,
+        .owner = job->options.owner,
+        .organisation = job->organisation,
+        .spec = weir_job_spec(job),
+        .empty = (enum weir_cell_empty)job->options.empty,
+        .zone = job->zone,
+        .raw = job->options.raw,
+        .named = job->reader && weir_reader_format(job->reader) == &weir_format_jsonl,
+        .connections = job->settings.connection_count,
+        .ids = job->ids,
+    };
+    enum weir_status status = weir_job_columns(job, &options.columns, err);
+    if (!status)
+        status = weir_mapping_new(&options, &job->mapping, err);
+    return status ? status : weir_job_read_references(job, err);
+}
+
+/*
+ * A pass needs the input again, and a stream comes only once. Of objects nobody knows what they
+ * will have: those in a stream that need another pass are refused when they come.
+ */
+static enum weir_status choose_passes(struct weir_job *job, struct weir_error *err)
+{
+    bool named = job->reader && weir_reader_format(job->reader) == &weir_format_jsonl;
+    bool streams = job->reader && weir_job_reads_streams(job);
+    job->last_pass = WEIR_PASS_ROWS;
+    for (int pass = WEIR_PASS_ROWS; job->reader && pass < WEIR_PASSES; pass++) {
+        if (weir_mapping_has_pass(job->mapping, (enum weir_pass)pass))
+            job->last_pass = (enum weir_pass)pass;
+    }
+    if (job->last_pass != WEIR_PASS_ROWS && streams && !named)
         return weir_fail(err, WEIR_E_INVALID,
-                         "the share of rejected rows is %g; it must be between 0 and 1",
-                         options->rejected_share_max);
-    if (!(options->rows_per_second_max >= 0))
-        return weir_fail(err, WEIR_E_INVALID, "the rate is %g rows a second; it must be positive",
-                         options->rows_per_second_max);
-    if (options->memory_bytes_max < WEIR_JOB_MEMORY_MIN)
-        return weir_fail(err, WEIR_E_INVALID, "%zu bytes of memory are too few; it must be %zu",
-                         options->memory_bytes_max, WEIR_JOB_MEMORY_MIN);
-    if (options->deadline_us < 0)
-        return weir_fail(err, WEIR_E_INVALID, "the deadline lies in the past");
+                         "lookups to the same table and states are set in passes of their own, for "
+                         "which the input is read again: it must be a file, not a stream");
+    if (streams)
+        job->last_pass = WEIR_PASS_ROWS;
+    if (job->pass > job->last_pass || !weir_mapping_has_pass(job->mapping, job->pass))
+        return weir_fail(err, WEIR_E_INVALID, "the job is in pass %d, which it does not have",
+                         (int)job->pass);
     return WEIR_OK;
 }
 
-static enum weir_status check_options(const struct weir_job_options *options,
-                                      struct weir_error *err)
+static enum weir_status settle(struct weir_job *job, struct weir_error *err)
 {
-    if (!options->table || !options->table[0])
-        return weir_fail(err, WEIR_E_INVALID, "a job needs a table");
-    if (options->batch_size < 1 || options->batch_size > WEIR_TARGETS_MAX)
-        return weir_fail(err, WEIR_E_INVALID, "a batch of %u rows cannot be; 1 to %d can",
-                         (unsigned)options->batch_size, WEIR_TARGETS_MAX);
-    return check_run_options(options, err);
+    uint64_t tainted = job->plan.tainted_through;
+    enum weir_status status = weir_job_make_spec(job, err);
+    if (!status)
+        status = weir_job_describe(job, err);
+    if (!status)
+        status = weir_job_describe_others(job, err);
+    if (!status)
+        status = map(job, err);
+    if (!status)
+        status = choose_passes(job, err);
+    if (status)
+        return status;
+    weir_job_make_plan(job, job->pass);
+    job->plan.tainted_through = tainted;
+    job->bytes_total = job->reader ? weir_job_bytes(job) : 0;
+    return WEIR_OK;
 }
+
+/* --- a new job -------------------------------------------------------------------------------- */
 
 /* The last part of the directory. */
 static const char *default_name(const char *directory)
@@ -128,172 +149,6 @@ static const char *default_name(const char *directory)
     const char *slash = strrchr(directory, '/');
     return slash && slash[1] ? slash + 1 : directory;
 }
-
-/* --- files ------------------------------------------------------------------------------------ */
-
-/* As a later run, begun elsewhere, will find it. */
-static enum weir_status keep_path(struct weir_job *job, size_t i, const char *path,
-                                  struct weir_error *err)
-{
-    char real[PATH_MAX];
-    if (strcmp(path, "-") != 0) {
-        if (!realpath(path, real))
-            return weir_fail(err, errno == ENOENT ? WEIR_E_NOT_FOUND : WEIR_E_IO,
-                             "input \"%s\" cannot be opened: %s", path, strerror(errno));
-        path = real;
-    }
-    job->paths[i] = weir_job_keep(job, path);
-    return job->paths[i] ? WEIR_OK : weir_fail(err, WEIR_E_TOO_BIG, "too many input files");
-}
-
-static enum weir_status keep_paths(struct weir_job *job, const struct weir_job_files *files,
-                                   struct weir_error *err)
-{
-    enum weir_status status = WEIR_OK;
-    job->path_count = files ? files->path_count : 0;
-    job->paths = weir_calloc(job->path_count ? job->path_count : 1, sizeof(*job->paths));
-    for (size_t i = 0; !status && i < job->path_count; i++)
-        status = keep_path(job, i, files->paths[i], err);
-    return status;
-}
-
-static enum weir_status open_files(struct weir_job *job, struct weir_reader_options *options,
-                                   struct weir_error *err)
-{
-    if (!job->path_count)
-        return WEIR_OK;
-    if (pipe2(job->stop_fds, O_CLOEXEC))
-        return weir_fail(err, WEIR_E_IO, "no pipe could be made: %s", strerror(errno));
-    options->format = weir_format_of(job->paths[0]);
-    if (!options->format && strcmp(job->paths[0], "-") == 0)
-        options->format = &weir_format_csv; /* it has no name to tell it by */
-    options->paths = job->paths;
-    options->path_count = job->path_count;
-    options->stop_fd = job->stop_fds[0];
-    return weir_reader_new(options, &job->reader, err);
-}
-
-/* --- the table -------------------------------------------------------------------------------- */
-
-static enum weir_status describe(struct weir_job *job, struct weir_error *err)
-{
-    struct weir_description description;
-    int64_t patience_us = WEIR_FIRST_CONTACT_US;
-    if (job->options.deadline_us && job->options.deadline_us < patience_us)
-        patience_us = job->options.deadline_us;
-    enum weir_status status =
-        weir_client_describe(job->client, job->options.table, patience_us, &description, err);
-    if (status)
-        return status;
-    job->table = description.table;
-    job->names = weir_table_names_of(job->table);
-    weir_guid_print(&description.who.organization_id, job->organisation);
-    if (!job->resumed)
-        job->service_began_us = description.service_wall_us;
-    if (job->table->type == WEIR_TABLE_VIRTUAL)
-        return weir_fail(err, WEIR_E_INVALID,
-                         "table \"%s\" is virtual: its rows live in another system",
-                         job->options.table);
-    return WEIR_OK;
-}
-
-static enum weir_status map(struct weir_job *job, struct weir_error *err)
-{
-    struct weir_mapping_options options = {
-        .table = job->table,
-        .operation = job->options.operation,
-        .key = job->options.key,
-        .owner = job->options.owner,
-        .connections = job->settings.connection_count,
-        .ids = job->ids,
-    };
-    if (job->reader)
-        options.columns = weir_reader_columns(job->reader);
-    return weir_mapping_new(&options, &job->mapping, err);
-}
-
-/* --- the plan --------------------------------------------------------------------------------- */
-
-/* Whether rows may bring ids along: then finding one means less. */
-static enum weir_ids whose_ids(const struct weir_job *job)
-{
-    if (!job->reader)
-        return WEIR_IDS_GIVEN;
-    struct weir_columns columns = weir_reader_columns(job->reader);
-    for (uint32_t i = 0; i < columns.count; i++) {
-        if (weir_str_equal(columns.names[i], job->names.primary_id))
-            return WEIR_IDS_GIVEN;
-    }
-    return WEIR_IDS_MADE;
-}
-
-static bool has_bulk(const struct weir_job *job)
-{
-    static const enum weir_bulk_message messages[] = { WEIR_BULK_CREATE, WEIR_BULK_UPDATE,
-                                                       WEIR_BULK_UPSERT, WEIR_BULK_DELETE };
-    enum weir_operation operation = job->options.operation;
-    bool elastic = job->table->type == WEIR_TABLE_ELASTIC;
-    if (!weir_mapping_allows_bulk(job->mapping) || (operation == WEIR_OPERATION_DELETE && !elastic))
-        return false;
-    return job->table->bulk[messages[operation]] || !job->table->bulk_known;
-}
-
-static void make_plan(struct weir_job *job)
-{
-    const struct weir_job_options *options = &job->options;
-    job->plan = (struct weir_plan){
-        .operation = options->operation,
-        .ids = whose_ids(job),
-        .elastic = job->table->type == WEIR_TABLE_ELASTIC,
-        .bulk = has_bulk(job),
-        .tainted_through = job->plan.tainted_through,
-        .singles_max = SINGLES_MAX,
-        .job_begun_wall_us = job->service_began_us,
-        .max_retry_time_us = job->settings.resilience.max_retry_time_us,
-        .late_us = job->settings.resilience.late_commit_time_us,
-        .read_back_us = job->settings.resilience.read_back_delay_us,
-        .errors_max = options->rejected_max,
-        .errors_share_max = options->rejected_share_max,
-        .rows_per_second_max = options->rows_per_second_max,
-        .memory_bytes_max = options->memory_bytes_max - options->memory_bytes_max / QUEUE_SHARE,
-        .commit_wait_max = WEIR_JOURNAL_GROUP_RECORDS,
-    };
-    job->requests = (struct weir_request_plan){
-        .operation = options->operation,
-        .table = &job->names,
-        .options = { .error_details = true },
-        .body_bytes_max = WEIR_BODY_BYTES_MAX,
-    };
-}
-
-/* Of plain files; of others it is not known how long they are. */
-static int64_t bytes_of(const struct weir_job *job)
-{
-    int64_t bytes = 0;
-    for (size_t i = 0; i < job->path_count; i++) {
-        const struct weir_file_identity *it = &weir_reader_identities(job->reader)[i];
-        size_t len = strlen(job->paths[i]);
-        bool packed = len > 3 && strcasecmp(job->paths[i] + len - 3, ".gz") == 0;
-        if (!it->on_disk || packed)
-            return 0;
-        bytes += (int64_t)it->bytes;
-    }
-    return bytes;
-}
-
-static enum weir_status settle(struct weir_job *job, struct weir_error *err)
-{
-    enum weir_status status = describe(job, err);
-    if (!status)
-        status = map(job, err);
-    if (status)
-        return status;
-    make_plan(job);
-    job->bytes_total = job->reader ? bytes_of(job) : 0;
-    return WEIR_OK;
-}
-
-/* --- a new job -------------------------------------------------------------------------------- */
 
 static void draw_id(struct weir_job *job)
 {
@@ -310,12 +165,15 @@ static enum weir_status prepare(struct weir_job *job, const struct weir_job_file
                                 struct weir_error *err)
 {
     struct weir_reader_options options = { .stdin_fd = files ? files->stdin_fd : -1 };
-    if (!job->options.name)
+    if (!job->options.name && job->options.directory)
         job->options.name = default_name(job->options.directory);
     draw_id(job);
-    enum weir_status status = keep_paths(job, files, err);
+    enum weir_status status = weir_job_keep_paths(job, files, err);
     if (!status)
-        status = open_files(job, &options, err);
+        status = weir_job_read_mapping(job, err);
+    if (!status)
+        status = weir_job_open_files(job, &options, &job->reader, err);
+    job->reading = job->reader;
     return status ? status : settle(job, err);
 }
 
@@ -325,7 +183,7 @@ enum weir_status weir_job_prepare(struct weir_client *client,
                                   const struct weir_journal_hooks *hooks, struct weir_job **ret,
                                   struct weir_error *err)
 {
-    enum weir_status status = check_options(options, err);
+    enum weir_status status = weir_job_check_options(options, err);
     if (status)
         return status;
     struct weir_job *job = new_job(client, options, hooks);
@@ -362,6 +220,7 @@ static void read_read_note(struct weir_job *job)
 
 static enum weir_status look_back(struct weir_job *job, struct weir_error *err)
 {
+    char reach[WEIR_REACH_NAME_MAX];
     struct weir_totals totals;
     uint64_t high;
     enum weir_status status = weir_journal_totals(job->journal, &totals, err);
@@ -369,78 +228,20 @@ static enum weir_status look_back(struct weir_job *job, struct weir_error *err)
         status = weir_journal_high_row(job->journal, &high, err);
     if (status)
         return status;
-    job->before = totals.pass[0];
+    uint64_t pass = read_note(job, WEIR_PASS_NOTE);
+    if (pass >= WEIR_PASSES)
+        return weir_fail(err, WEIR_E_INVALID, "the job is in pass %llu; there are %d",
+                         (unsigned long long)pass, WEIR_PASSES);
+    job->pass = (enum weir_pass)pass;
+    job->before = totals.pass[pass];
+    job->skipped_before = pass ? totals.pass[0].skipped : 0;
+    for (uint64_t i = 0; i < pass; i++)
+        job->rejected_before += totals.pass[i].rejected;
     read_read_note(job);
     job->read_before = high > job->read_before ? high : job->read_before;
-    job->plan.tainted_through = read_note(job, WEIR_REACH_NOTE);
+    weir_reach_name(job->pass, reach);
+    job->plan.tainted_through = read_note(job, reach);
     return WEIR_OK;
-}
-
-static enum weir_status load_blocks(struct weir_job *job, uint32_t file, struct weir_error *err)
-{
-    struct weir_cursor cursor;
-    const struct weir_entry *entry;
-    enum weir_status status =
-        weir_cursor_init(&cursor, weir_journal_view(job->journal), WEIR_CURSOR_BLOCKS, file, err);
-    if (status)
-        return status;
-    while (!(status = weir_cursor_next(&cursor, &entry, err)) && entry) {
-        job->blocks = weir_realloc(job->blocks, job->block_count + 1, sizeof(*job->blocks));
-        job->blocks[job->block_count++] = (struct weir_block){
-            .file = entry->block.file,
-            .index = entry->block.number,
-            .bytes = entry->block.bytes,
-            .last = entry->block.last,
-            .hash = entry->block.hash,
-        };
-    }
-    weir_cursor_release(&cursor);
-    return status;
-}
-
-static enum weir_status find_entrance(struct weir_job *job, struct weir_entrance *ret,
-                                      struct weir_error *err)
-{
-    struct weir_skipper skipper;
-    enum weir_status status = weir_skipper_init(&skipper, weir_journal_view(job->journal), err);
-    if (status)
-        return status;
-    status = weir_skipper_entrance(&skipper, ret, err);
-    weir_skipper_release(&skipper);
-    return status;
-}
-
-static enum weir_status reopen_files(struct weir_job *job, const struct weir_job_facts *facts,
-                                     int stdin_fd, struct weir_error *err)
-{
-    struct weir_entrance entrance;
-    enum weir_status status = find_entrance(job, &entrance, err);
-    uint32_t count =
-        facts->input_count ? (uint32_t)facts->input_count : 1; /* or what is handed in */
-    for (uint32_t i = 0; !status && i < count; i++)
-        status = load_blocks(job, i, err);
-    if (status)
-        return status;
-    struct weir_file_identity *identities =
-        weir_calloc(facts->input_count ? facts->input_count : 1, sizeof(*identities));
-    for (size_t i = 0; i < facts->input_count; i++)
-        identities[i] = (struct weir_file_identity){
-            .on_disk = facts->inputs[i].on_disk,
-            .bytes = facts->inputs[i].size_bytes,
-            .head = facts->inputs[i].hash_first,
-            .tail = facts->inputs[i].hash_last,
-        };
-    struct weir_reader_options options = {
-        .stdin_fd = stdin_fd,
-        .identities = identities,
-        .blocks = job->blocks,
-        .block_count = job->block_count,
-        .enter = { .file = entrance.file, .offset = entrance.offset },
-        .enter_number = entrance.number > 1 ? entrance.number : 0,
-    };
-    status = open_files(job, &options, err);
-    free(identities);
-    return status;
 }
 
 static bool reads_stdin(const struct weir_job *job)
@@ -484,15 +285,13 @@ static enum weir_status prepare_again(struct weir_job *job, bool stdin_given, in
     if (!status)
         status = look_back(job, err);
     if (!status)
-        status = reopen_files(job, facts, stdin_fd, err);
+        status = weir_job_reopen_files(job, weir_journal_view(job->journal), job->pass, stdin_fd,
+                                       &job->reader, err);
+    job->reading = job->reader;
     if (!status && job->path_count && weir_job_is_finished(job))
         return WEIR_OK; /* nobody has to be asked */
     if (!status)
         status = settle(job, err);
-    if (!status && strcmp(facts->organisation, job->organisation) != 0)
-        status = weir_fail(err, WEIR_E_INVALID,
-                           "the job belongs to organisation %s, and \"%s\" is organisation %s now",
-                           facts->organisation, facts->url, job->organisation);
     return status;
 }
 
@@ -501,9 +300,11 @@ enum weir_status weir_job_prepare_again(struct weir_client *client,
                                         int stdin_fd, const struct weir_journal_hooks *hooks,
                                         struct weir_job **ret, struct weir_error *err)
 {
-    enum weir_status status = check_run_options(options, err);
+    enum weir_status status = weir_job_check_run_options(options, err);
     if (status)
         return status;
+    if (!options->directory || !options->directory[0])
+        return weir_fail(err, WEIR_E_INVALID, "a job is found by its directory");
     struct weir_job *job = new_job(client, options, hooks);
     job->resumed = true;
     status = prepare_again(job, stdin_given, stdin_fd, err);
@@ -554,5 +355,6 @@ bool weir_job_is_finished(const struct weir_job *job)
 {
     const struct weir_pass_totals *it = &job->before;
     return job->complete_before && has_good_summary(job) &&
-           it->done + it->absent + it->skipped + it->rejected == job->read_before;
+           it->done + it->absent + it->skipped + it->rejected + job->rejected_before ==
+               job->read_before;
 }

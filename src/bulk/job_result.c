@@ -19,24 +19,43 @@
 #include "bulk/summary.h"
 #include "journal/export.h"
 
+/* Of the rows that are handed in: under the lock. */
+static struct weir_feed_position position_of_rows(struct weir_job *job)
+{
+    pthread_mutex_lock(&job->lock);
+    struct weir_feed_position position = {
+        .last_row = job->rows,
+        .complete = job->input_over && !job->limited,
+    };
+    pthread_mutex_unlock(&job->lock);
+    return position;
+}
+
+struct weir_feed_position weir_job_position(struct weir_job *job)
+{
+    if (!job->reader)
+        return position_of_rows(job);
+    return job->feed ? weir_feed_position(job->feed) : (struct weir_feed_position){ 0 };
+}
+
 uint64_t weir_job_last_row(struct weir_job *job)
 {
-    if (job->feed)
-        return weir_feed_position(job->feed).last_row;
-    pthread_mutex_lock(&job->lock);
-    uint64_t rows = job->rows;
-    pthread_mutex_unlock(&job->lock);
-    return rows;
+    return weir_job_position(job).last_row;
 }
 
 bool weir_job_is_complete(struct weir_job *job)
 {
-    if (job->feed)
-        return weir_feed_position(job->feed).complete;
-    pthread_mutex_lock(&job->lock);
-    bool complete = job->input_over && !job->limited;
-    pthread_mutex_unlock(&job->lock);
-    return complete;
+    return weir_job_position(job).complete;
+}
+
+/* What keeps the next pass from being read is wrong with the input, or the journal. */
+static void view_run(struct weir_job *job, struct weir_driver_view *ret)
+{
+    weir_driver_view(job->driver, ret);
+    if (!job->pass_failure.status)
+        return;
+    ret->broken_input = job->pass_failure;
+    ret->result.ends |= WEIR_END_INPUT;
 }
 
 /* Every row that an earlier run may have sent was offered to this one, or is finished. */
@@ -61,35 +80,71 @@ uint64_t weir_job_taint(struct weir_job *job, const struct weir_driver_view *vie
 
 struct balance {
     uint64_t read;
-    struct weir_pass_totals totals;
+    uint64_t done;
+    uint64_t absent;
+    uint64_t skipped;
+    uint64_t rejected;
     uint64_t unknown;
     uint64_t not_sent;
     bool wrong;
 };
 
+static uint64_t finished(const struct weir_pass_totals *totals)
+{
+    return totals->done + totals->absent + totals->skipped;
+}
+
+/* What the journal has: rows are done after the last pass, and rejected in any. */
+static bool read_totals(struct weir_job *job, struct weir_totals *totals, struct balance *it)
+{
+    const struct weir_pass_totals *last = &totals->pass[job->last_pass];
+    it->wrong = weir_journal_totals(job->journal, totals, NULL) != WEIR_OK;
+    if (it->wrong)
+        *totals = (struct weir_totals){ 0 };
+    for (int pass = 0; pass < WEIR_PASSES; pass++)
+        it->rejected += totals->pass[pass].rejected;
+    it->skipped = last->skipped;
+    if (job->last_pass != WEIR_PASS_ROWS && totals->pass[0].skipped) {
+        struct weir_journal_view now = weir_journal_view_now(job->journal);
+        it->wrong |= weir_totals_skipped(&now, job->last_pass, &it->skipped, NULL) != WEIR_OK;
+    }
+    it->absent = last->absent;
+    it->done = finished(last) - it->absent - it->skipped;
+    return !it->wrong;
+}
+
+/* Rows of the pass under way that nobody accounts for; *ret_wrong: nor can that be explained. */
+static uint64_t rest_of_pass(struct weir_job *job, const struct weir_driver_view *view,
+                             const struct weir_totals *totals, uint64_t read, bool *ret_wrong)
+{
+    uint64_t known = finished(&totals->pass[job->pass]) + view->result.fates[WEIR_FATE_UNKNOWN] +
+                     view->result.fates[WEIR_FATE_NOT_SENT];
+    for (int pass = 0; pass <= (int)job->pass; pass++)
+        known += totals->pass[pass].rejected;
+    uint64_t rest = known < read ? read - known : 0;
+    bool explained = rest <= view->rows_left_behind || weir_job_last_row(job) < job->read_before;
+    *ret_wrong = known > read || !explained;
+    return rest;
+}
+
+/* What is not done, rejected, skipped or unknown has a pass before it. */
 static struct balance weigh(struct weir_job *job, const struct weir_driver_view *view)
 {
     struct balance it = { 0 };
     struct weir_totals totals;
+    bool wrong;
     uint64_t last = weir_job_last_row(job);
     uint64_t tainted = job->plan.tainted_through;
-    it.wrong = weir_journal_totals(job->journal, &totals, NULL) != WEIR_OK;
-    if (it.wrong)
-        totals = (struct weir_totals){ 0 };
-    it.totals = totals.pass[0];
+    read_totals(job, &totals, &it);
     it.read = last > job->read_before ? last : job->read_before;
+    uint64_t rest = rest_of_pass(job, view, &totals, it.read, &wrong);
+    it.wrong |= wrong;
     it.unknown = view->result.fates[WEIR_FATE_UNKNOWN];
-    it.not_sent = view->result.fates[WEIR_FATE_NOT_SENT];
-    uint64_t known = it.totals.done + it.totals.absent + it.totals.skipped + it.totals.rejected +
-                     it.unknown + it.not_sent;
-    uint64_t rest = known < it.read ? it.read - known : 0;
-    it.wrong |= known > it.read;
-    bool explained = rest <= view->rows_left_behind || last < job->read_before;
-    it.wrong |= !explained;
     if (rest && (view->last_row < tainted || last < tainted))
         it.unknown += rest;
-    else
-        it.not_sent += rest;
+    uint64_t known = it.done + it.absent + it.skipped + it.rejected + it.unknown;
+    it.wrong |= known > it.read;
+    it.not_sent = known < it.read ? it.read - known : 0;
     return it;
 }
 
@@ -100,10 +155,10 @@ static int exit_code_of(const struct weir_job *job, const struct weir_driver_vie
         .read = balance->read,
         .ends = view->result.ends,
     };
-    result.fates[WEIR_FATE_DONE] = balance->totals.done;
-    result.fates[WEIR_FATE_ABSENT] = balance->totals.absent;
-    result.fates[WEIR_FATE_SKIPPED] = balance->totals.skipped;
-    result.fates[WEIR_FATE_REJECTED] = balance->totals.rejected;
+    result.fates[WEIR_FATE_DONE] = balance->done;
+    result.fates[WEIR_FATE_ABSENT] = balance->absent;
+    result.fates[WEIR_FATE_SKIPPED] = balance->skipped;
+    result.fates[WEIR_FATE_REJECTED] = balance->rejected;
     result.fates[WEIR_FATE_UNKNOWN] = balance->unknown;
     result.fates[WEIR_FATE_NOT_SENT] = balance->not_sent;
     if (balance->wrong && !(view->result.ends & WEIR_END_JOURNAL))
@@ -130,16 +185,16 @@ static double throttle_wait_s(struct weir_job *job)
 void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
 {
     struct weir_driver_view view;
-    weir_driver_view(job->driver, &view);
+    view_run(job, &view);
     struct balance balance = weigh(job, &view);
     int64_t now_us = weir_clock_now_us();
     int64_t clear_us = view.result.clear_us - now_us;
     *ret = (struct weir_job_result){
         .read = balance.read,
-        .done = balance.totals.done + balance.totals.absent,
-        .absent = balance.totals.absent,
-        .rejected = balance.totals.rejected,
-        .skipped = balance.totals.skipped,
+        .done = balance.done + balance.absent,
+        .absent = balance.absent,
+        .rejected = balance.rejected,
+        .skipped = balance.skipped,
         .unknown = balance.unknown,
         .not_sent = balance.not_sent,
         .ends = view.result.ends | (job->limited ? WEIR_END_LIMIT : 0u),
@@ -275,7 +330,7 @@ void weir_job_explain(struct weir_job *job, const struct weir_job_result *result
                       const struct weir_error *failure)
 {
     struct weir_driver_view view;
-    weir_driver_view(job->driver, &view);
+    view_run(job, &view);
     struct reason reason = reason_of(job, result->ends, &view);
     const struct weir_error *detail = failure->status ? failure : reason.detail;
     bool both = reason.phrase[0] && detail->status && detail->message[0];
@@ -286,92 +341,4 @@ void weir_job_explain(struct weir_job *job, const struct weir_job_result *result
 const char *weir_job_trouble(const struct weir_job *job)
 {
     return job->trouble;
-}
-
-/* --- progress --------------------------------------------------------------------------------- */
-
-/* Bytes of the input before the place that was read up to. */
-static uint64_t bytes_read(struct weir_job *job)
-{
-    if (!job->feed)
-        return 0;
-    struct weir_feed_position position = weir_feed_position(job->feed);
-    uint64_t bytes = position.offset;
-    for (uint32_t i = 0; i < position.file; i++)
-        bytes += weir_reader_identities(job->reader)[i].bytes;
-    return bytes;
-}
-
-void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret)
-{
-    struct weir_driver_view view;
-    int64_t now_us = weir_clock_now_us();
-    uint64_t read = weir_job_last_row(job);
-    weir_driver_view(job->driver, &view);
-    const uint64_t *fates = view.result.fates;
-    *ret = (struct weir_job_progress){
-        .read = read > job->read_before ? read : job->read_before,
-        .done =
-            job->before.done + job->before.absent + fates[WEIR_FATE_DONE] + fates[WEIR_FATE_ABSENT],
-        .rejected = job->before.rejected + fates[WEIR_FATE_REJECTED],
-        .skipped = job->before.skipped + fates[WEIR_FATE_SKIPPED],
-        .in_flight = view.rows_on_their_way,
-        .rows_per_second = view.rows_per_second,
-        .elapsed_s = (double)(now_us - job->begun_us) / WEIR_US_PER_S,
-        .read_share = -1,
-        .pool = view.pool,
-    };
-    int64_t throttled_us = view.all_throttled_until_us - now_us;
-    ret->throttled_for_s = throttled_us > 0 ? (double)throttled_us / WEIR_US_PER_S : 0;
-    struct weir_progress_view rest = {
-        .rows_total = weir_job_is_complete(job) ? ret->read : 0,
-        .rows_read = ret->read,
-        .rows_ended = ret->done + ret->rejected + ret->skipped,
-        .bytes_read = bytes_read(job),
-        .bytes_total = (uint64_t)job->bytes_total,
-        .throttled_for_us = throttled_us > 0 ? throttled_us : 0,
-    };
-    if (job->bytes_total > 0)
-        ret->read_share = (double)rest.bytes_read / (double)job->bytes_total;
-    ret->eta_s = view.stopping ? -1 : weir_driver_eta_s(job->driver, &rest);
-    ret->stopping = view.stopping;
-    ret->requests_in_flight = view.requests_in_flight;
-    bool stuck = view.rows_per_second <= 0 && ret->throttled_for_s <= 0;
-    const struct weir_error *why = view.refusal.status ? &view.refusal : &view.trouble;
-    snprintf(ret->trouble, sizeof(ret->trouble), "%.*s",
-             stuck && why->status ? (int)sizeof(ret->trouble) - 1 : 0, why->message);
-    pthread_mutex_lock(&job->lock);
-    ret->over = job->over;
-    pthread_mutex_unlock(&job->lock);
-}
-
-void weir_job_rate_stats(struct weir_job *job, size_t connection,
-                         struct weir_adaptive_rate_stats *ret)
-{
-    struct weir_driver_connection it;
-    weir_driver_connection(job->driver, (uint32_t)connection, &it);
-    *ret = it.rate;
-}
-
-size_t weir_job_connection_count(const struct weir_job *job)
-{
-    return job->settings.connection_count;
-}
-
-void weir_job_connection(struct weir_job *job, size_t connection, struct weir_job_connection *ret)
-{
-    struct weir_driver_connection it;
-    weir_driver_connection(job->driver, (uint32_t)connection, &it);
-    int64_t closed_us = it.reopening_us == WEIR_NEVER ? 0 : it.reopening_us - weir_clock_now_us();
-    *ret = (struct weir_job_connection){
-        .name = job->settings.connections[connection].name,
-        .requests = it.result.requests,
-        .rows_done = it.result.rows_done,
-        .throttles = it.result.throttles,
-        .throttled_for_s = closed_us > 0 ? (double)closed_us / WEIR_US_PER_S : 0,
-        .set_aside = it.set_aside,
-        .in_flight = it.in_flight,
-        .level = it.cap,
-        .bound_by = it.rate.bound_by,
-    };
 }

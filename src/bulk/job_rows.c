@@ -250,7 +250,7 @@ enum weir_status weir_job_begin_rows(struct weir_job *job, struct weir_error *er
     job->block = weir_realloc(NULL, WEIR_INPUT_BLOCK_BYTES, 1);
     weir_buf_init(&job->held, HELD_BYTES_MAX);
     if (job->resumed) {
-        status = weir_skipper_init(&job->skipper, weir_journal_view(job->journal), err);
+        status = weir_skipper_init(&job->skipper, weir_journal_view(job->journal), 0, err);
         job->skipping = status == WEIR_OK;
     }
     return status;

@@ -37,8 +37,9 @@ void weir_executor_end_row(struct weir_executor *executor, struct weir_batch *ba
     struct weir_row_state *state = &batch->states[row];
     bool durable = fate != WEIR_FATE_UNKNOWN && fate != WEIR_FATE_NOT_SENT;
     if (durable && executor->result.ends & WEIR_END_JOURNAL) { /* a later run will not know of it */
+        bool executed = fate == WEIR_FATE_DONE && !batch->rows[row].idle;
         durable = false;
-        fate = fate == WEIR_FATE_DONE || state->tainted ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT;
+        fate = executed || state->tainted ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT;
     }
     state->fate = fate;
     batch->open_rows--;
@@ -416,7 +417,8 @@ static void settle(struct weir_landing *landing)
 static bool has_too_many_errors(const struct weir_executor *executor)
 {
     uint64_t rejected = executor->rejected;
-    uint64_t ended = executor->ended;
+    uint64_t before = executor->ended_before;
+    uint64_t ended = executor->ended > before ? executor->ended : before;
     double share = executor->plan.errors_share_max;
     return rejected > executor->plan.errors_max ||
            (share > 0 && ended >= SHARE_ROWS_MIN && (double)rejected > share * (double)ended);

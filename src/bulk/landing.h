@@ -71,6 +71,9 @@ void weir_landing_refused(struct weir_landing *landing);
 
 void weir_landing_read_write(struct weir_landing *landing);
 
+/* What stands against a row that is there already says so before the service's own words. */
+void weir_landing_say_existing(struct weir_row_state *state);
+
 /* The row itself is to blame. */
 void weir_landing_fail(struct weir_landing *landing, uint32_t i,
                        const struct weir_report_item *item);

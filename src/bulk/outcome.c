@@ -5,6 +5,10 @@
  * The one rule above all others: a create that is tainted is never rejected before its id was read
  * back, whatever the error says. It may be the first attempt that is in the way of the second.
  */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
 #include "bulk/landing.h"
 
 /* A service that takes another id than the one that a create carries would double it if it were
@@ -61,6 +65,17 @@ void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct 
     state->own_error = own;
 }
 
+void weir_landing_say_existing(struct weir_row_state *state)
+{
+    static const char existing[] = "exists already";
+    char *words = state->error->message;
+    struct weir_buf text;
+    weir_buf_init(&text, sizeof(existing) + strlen(words) + 2);
+    weir_buf_printf(&text, words[0] ? "%s: %s" : "%s", existing, words);
+    state->error->message = weir_buf_take(&text);
+    free(words);
+}
+
 /* An error on a create says nothing if an earlier attempt may be the cause. */
 static bool must_read_back(const struct weir_landing *landing, uint32_t i,
                            enum weir_fault_kind fault)
@@ -85,6 +100,13 @@ static bool is_doubtful(const struct weir_landing *landing, uint32_t i, enum wei
            fault != WEIR_FAULT_NOT_FOUND;
 }
 
+static void reject(struct weir_landing *landing, uint32_t i, enum weir_fault_kind fault)
+{
+    if (weir_landing_is_create(landing) && fault == WEIR_FAULT_DUPLICATE)
+        weir_landing_say_existing(weir_load_state(landing->load, i));
+    weir_landing_end(landing, i, WEIR_FATE_REJECTED);
+}
+
 /* The row itself is to blame, and no other try would change that. */
 void weir_landing_fail(struct weir_landing *landing, uint32_t i,
                        const struct weir_report_item *item)
@@ -99,7 +121,7 @@ void weir_landing_fail(struct weir_landing *landing, uint32_t i,
     else if (is_doubtful(landing, i, fault, class_))
         weir_landing_step(landing, i, WEIR_COURSE_WHEN_CLEAR);
     else
-        weir_landing_end(landing, i, WEIR_FATE_REJECTED);
+        reject(landing, i, fault);
 }
 
 /* --- writes ----------------------------------------------------------------------------------- */

@@ -316,7 +316,7 @@ static size_t weigh(const struct weir_packer *packer, const struct weir_target *
 {
     const struct weir_table_names *table = packer->options.table;
     return weir_bulk_target_bytes(table, target) + weir_target_address_bytes(table, target) +
-           WEIR_PACKER_PART_BYTES;
+           WEIR_PACKER_PART_BYTES + packer->options.part_bytes_more;
 }
 
 /* A row that is too heavy for any request gets one, too. */
@@ -326,14 +326,20 @@ static bool has_room(const struct weir_packer *packer, const struct open *open, 
            WEIR_PACKER_FRAME_BYTES + open->weight + weight <= packer->options.body_bytes_max;
 }
 
+/* A row with nothing to do goes along with any others. */
+static bool has_shape(const struct open *open, const struct weir_draft *draft)
+{
+    return draft->idle || !open->has_shape || open->shape == draft->shape;
+}
+
 /* The first open batch behind `last` of that shape. One without room is full, and closed. */
-static struct open *find_place(struct weir_packer *packer, uint64_t shape, uint64_t last,
-                               size_t weight)
+static struct open *find_place(struct weir_packer *packer, const struct weir_draft *draft,
+                               uint64_t last, size_t weight)
 {
     uint32_t at = 0;
     while (at < packer->open_count) {
         struct open *open = packer->open[at];
-        if (open->serial <= last || (open->has_shape && open->shape != shape)) {
+        if (open->serial <= last || !has_shape(open, draft)) {
             at++;
         } else if (has_room(packer, open, weight)) {
             return open;
@@ -357,6 +363,7 @@ static void append(struct weir_packer *packer, struct open *open, const struct w
         .raw = draft->raw,
         .target = draft->target,
         .key_hash = draft->key_hash,
+        .idle = draft->idle,
         .refusal = draft->refusal,
         .column = draft->column,
     };
@@ -390,14 +397,16 @@ static void come_behind(const struct weir_packer *packer, struct open *open, uin
 static struct open *add_row(struct weir_packer *packer, const struct weir_draft *draft)
 {
     uint64_t last = 0;
-    size_t weight = weigh(packer, &draft->target);
+    size_t weight = draft->idle ? 0 : weigh(packer, &draft->target);
     weir_table64_find(&packer->last, draft->key_hash, &last);
-    struct open *open = find_place(packer, draft->shape, last, weight);
+    struct open *open = find_place(packer, draft, last, weight);
     if (!open)
         open = open_batch(packer);
     append(packer, open, draft);
-    open->shape = draft->shape;
-    open->has_shape = true;
+    if (!draft->idle) {
+        open->shape = draft->shape;
+        open->has_shape = true;
+    }
     open->weight += weight;
     if (last)
         open->after[open->after_count++] = last;

@@ -20,6 +20,9 @@
  * rows of any shape, into the oldest open batch. A later row with its key is closed with it or
  * after it, never before, so that whoever sees the batches sees the rows of a key in their order.
  *
+ * A draft with nothing to do (idle) goes with rows of any shape and weighs nothing, but keeps its
+ * place in the order of its key.
+ *
  * One thread at a time.
  */
 #ifndef WEIR_BULK_PACKER_H
@@ -34,6 +37,7 @@ struct weir_packer_options {
     const struct weir_table_names *table; /* borrowed */
     uint32_t rows_max;                    /* of a batch; 1 … WEIR_TARGETS_MAX */
     size_t body_bytes_max;                /* of a request, whichever way the rows go */
+    size_t part_bytes_more;               /* that the tag takes in each part of a $batch */
 };
 
 struct weir_packer *weir_packer_new(const struct weir_packer_options *options); /* never NULL */

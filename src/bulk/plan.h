@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "records/mapping.h"
 #include "weir/bulk.h"
 
 /* Whose ids creates carry, which decides what finding one there means. */
@@ -17,7 +18,9 @@ enum weir_ids {
 };
 
 struct weir_plan {
-    enum weir_operation operation;
+    enum weir_pass pass;
+    enum weir_operation job_operation;
+    enum weir_operation operation; /* of this pass: the job's in the first, then update */
     enum weir_ids ids;
     bool elastic;
     bool bulk;                 /* the table has the message, and rows may go by it */

@@ -3,6 +3,7 @@
 #include "bulk/scribe.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -24,23 +25,50 @@ struct weir_scribe_item {
     const struct weir_receipt *receipt;
     uint64_t receipt_serial; /* the receipt itself may be gone by then */
     struct weir_block block;
-    uint64_t row; /* reach, mark */
+    uint64_t row;  /* reach, mark */
+    uint32_t pass; /* in which it was added */
     uint64_t journal_serial;
     struct weir_scribe_item *next;
 };
 
-void weir_scribe_init(struct weir_scribe *scribe, struct weir_journal *journal,
-                      const struct weir_options *settings, bool with_ids, uint64_t reach)
+/* "reach", "reach.1", … */
+void weir_reach_name(uint32_t pass, char name[WEIR_REACH_NAME_MAX])
 {
-    *scribe = (struct weir_scribe){
-        .journal = journal,
-        .settings = settings,
-        .with_ids = with_ids,
-        .reach_asked = reach,
-        .reach = reach,
-    };
+    snprintf(name, WEIR_REACH_NAME_MAX, pass ? "reach.%u" : "reach", (unsigned)pass);
+}
+
+void weir_scribe_init(struct weir_scribe *scribe, struct weir_journal *journal,
+                      const struct weir_options *settings)
+{
+    *scribe = (struct weir_scribe){ .journal = journal, .settings = settings };
     weir_superseded_init(&scribe->superseded);
     weir_buf_init(&scribe->ids, WEIR_TARGETS_MAX * sizeof(struct weir_guid));
+    weir_buf_init(&scribe->message, WEIR_JOURNAL_TEXT_MAX);
+}
+
+/* Whoever reads it must know that the row itself is there. */
+static const char *preface_of(const struct weir_plan *plan)
+{
+    static const char *const prefaces[][2] = {
+        [WEIR_PASS_ROWS] = { "", "" },
+        [WEIR_PASS_LOOKUPS] = { "created, but its lookups could not be set: ",
+                                "written, but its lookups could not be set: " },
+        [WEIR_PASS_STATE] = { "created, but its state could not be set: ",
+                              "written, but its state could not be set: " },
+    };
+    return prefaces[plan->pass][plan->job_operation != WEIR_OPERATION_CREATE];
+}
+
+void weir_scribe_begin_pass(struct weir_scribe *scribe, const struct weir_plan *plan,
+                            uint64_t reach)
+{
+    scribe->pass = plan->pass;
+    scribe->with_ids = plan->operation == WEIR_OPERATION_CREATE;
+    scribe->preface = preface_of(plan);
+    scribe->reach = reach;
+    scribe->reach_asked = reach;
+    weir_superseded_release(&scribe->superseded);
+    weir_superseded_init(&scribe->superseded);
 }
 
 enum weir_status weir_scribe_recall(struct weir_scribe *scribe,
@@ -52,7 +80,7 @@ enum weir_status weir_scribe_recall(struct weir_scribe *scribe,
     if (status)
         return status;
     while (!(status = weir_rejects_next(&rejects, &reject, err)) && reject) {
-        if (!reject->superseded)
+        if (reject->pass == scribe->pass && !reject->superseded)
             weir_superseded_reject(&scribe->superseded, reject->key_hash, reject->row);
     }
     weir_rejects_release(&rejects);
@@ -74,6 +102,7 @@ void weir_scribe_release(struct weir_scribe *scribe)
     free_items(scribe->written);
     weir_superseded_release(&scribe->superseded);
     weir_buf_release(&scribe->ids);
+    weir_buf_release(&scribe->message);
     *scribe = (struct weir_scribe){ 0 };
 }
 
@@ -83,6 +112,7 @@ static struct weir_scribe_item *add(struct weir_scribe *scribe, enum item_kind k
 {
     struct weir_scribe_item *item = weir_calloc(1, sizeof(*item));
     item->kind = kind;
+    item->pass = scribe->pass;
     if (scribe->last)
         scribe->last->next = item;
     else
@@ -168,6 +198,7 @@ static enum weir_status write_range(struct weir_scribe *scribe, struct weir_scri
     const struct weir_row *rows = weir_receipt_rows(receipt);
     const struct weir_row *last = &rows[receipt->row_count - 1];
     struct weir_range range = {
+        .pass = item->pass,
         .outcome = outcome_of(receipt->fate),
         .file = rows->file,
         .first = rows->number,
@@ -184,6 +215,20 @@ static struct weir_str text_of(const char *text)
     return weir_str_from(text ? text : "");
 }
 
+/* With the preface, as far as there is room. */
+static struct weir_str message_of(struct weir_scribe *scribe, const struct weir_row_error *error)
+{
+    struct weir_str words = text_of(error->message);
+    size_t room = WEIR_JOURNAL_TEXT_MAX - strlen(scribe->preface);
+    if (!scribe->preface[0])
+        return words;
+    weir_buf_reset(&scribe->message);
+    weir_buf_add_text(&scribe->message, scribe->preface);
+    words = weir_str_cut(words, room);
+    weir_buf_add(&scribe->message, words.ptr, words.len);
+    return weir_str(scribe->message.ptr, scribe->message.len);
+}
+
 static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scribe_item *item,
                                      struct weir_error *err)
 {
@@ -192,6 +237,7 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
     const struct weir_row_error *error = state->error;
     bool ours = row->refusal.len > 0;
     struct weir_reject reject = {
+        .pass = item->pass,
         .row = row->number,
         .file = row->file,
         .offset = row->offset,
@@ -202,7 +248,7 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .attempts = state->attempts,
         .column = row->column,
         .class_name = text_of(ours ? "input" : weir_class_name(error->class_)),
-        .message = text_of(error->message),
+        .message = message_of(scribe, error),
         .request_id = text_of(error->request_id),
         .connection = text_of(ours ? "" : scribe->settings->connections[error->connection].name),
         .bytes = row->raw,
@@ -226,9 +272,11 @@ static enum weir_status write_block(struct weir_scribe *scribe, struct weir_scri
 static enum weir_status write_reach(struct weir_scribe *scribe, struct weir_scribe_item *item,
                                     struct weir_error *err)
 {
+    char name[WEIR_REACH_NAME_MAX];
     char text[24];
+    weir_reach_name(item->pass, name);
     int len = snprintf(text, sizeof(text), "%llu", (unsigned long long)item->row);
-    struct weir_note note = { weir_str_from(WEIR_REACH_NOTE), weir_str(text, (size_t)len) };
+    struct weir_note note = { weir_str_from(name), weir_str(text, (size_t)len) };
     enum weir_status status =
         weir_journal_add_note(scribe->journal, &note, &item->journal_serial, err);
     if (!status && item->row - REACH_STRIDE > scribe->reach)
@@ -239,7 +287,8 @@ static enum weir_status write_reach(struct weir_scribe *scribe, struct weir_scri
 static enum weir_status write_mark(struct weir_scribe *scribe, struct weir_scribe_item *item,
                                    struct weir_error *err)
 {
-    return weir_journal_add_mark(scribe->journal, item->row, &item->journal_serial, err);
+    return weir_journal_add_mark(scribe->journal, item->pass, item->row, &item->journal_serial,
+                                 err);
 }
 
 static enum weir_status write_item(struct weir_scribe *scribe, struct weir_scribe_item *item,
@@ -297,7 +346,7 @@ uint64_t weir_scribe_durable(struct weir_scribe *scribe, uint64_t journal_serial
             scribe->written_last = NULL;
         if (item->kind == ITEM_RECEIPT)
             receipt = item->receipt_serial;
-        if (item->kind == ITEM_REACH && item->row > scribe->reach)
+        if (item->kind == ITEM_REACH && item->pass == scribe->pass && item->row > scribe->reach)
             scribe->reach = item->row;
         free(item);
     }

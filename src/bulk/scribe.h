@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "bulk/outbox.h"
+#include "bulk/plan.h"
 #include "bulk/superseded.h"
 #include "journal/journal.h"
 #include "records/identity.h"
@@ -26,9 +27,12 @@ struct weir_scribe_item;
 struct weir_scribe {
     struct weir_journal *journal;        /* borrowed */
     const struct weir_options *settings; /* for the names of connections */
+    uint32_t pass;                       /* that records belong to */
     bool with_ids;                       /* rows are created: their ids are kept */
+    const char *preface;                 /* of what is said of a rejected row */
     struct weir_superseded superseded;
     struct weir_buf ids;            /* scratch */
+    struct weir_buf message;        /* likewise */
     struct weir_scribe_item *first; /* not given to the journal yet … */
     struct weir_scribe_item *last;
     struct weir_scribe_item *written; /* … given, not durable yet */
@@ -37,11 +41,21 @@ struct weir_scribe {
     uint64_t reach; /* durable */
 };
 
+/* The reach is a note of the journal, one for each pass. */
+#define WEIR_REACH_NAME_MAX 16
+void weir_reach_name(uint32_t pass, char name[WEIR_REACH_NAME_MAX]);
+
+/* Before the first batch: weir_scribe_begin_pass(). */
 void weir_scribe_init(struct weir_scribe *scribe, struct weir_journal *journal,
-                      const struct weir_options *settings, bool with_ids, uint64_t reach);
+                      const struct weir_options *settings);
 void weir_scribe_release(struct weir_scribe *scribe);
 
-/* What earlier runs have rejected: the keys of those rows may come again. */
+/* What comes from now on belongs to the pass of that plan; rows up to `reach` may be sent. What is
+ * on its way stays so. */
+void weir_scribe_begin_pass(struct weir_scribe *scribe, const struct weir_plan *plan,
+                            uint64_t reach);
+
+/* What earlier runs have rejected in this pass: the keys of those rows may come again. */
 enum weir_status weir_scribe_recall(struct weir_scribe *scribe,
                                     const struct weir_journal_view *view, struct weir_error *err);
 

@@ -20,10 +20,11 @@ static enum weir_status next_reject(struct weir_skipper *skipper, struct weir_er
 }
 
 enum weir_status weir_skipper_init(struct weir_skipper *skipper,
-                                   const struct weir_journal_view *view, struct weir_error *err)
+                                   const struct weir_journal_view *view, uint32_t pass,
+                                   struct weir_error *err)
 {
     *skipper = (struct weir_skipper){ 0 };
-    enum weir_status status = weir_spans_init(&skipper->spans, view, 0, err);
+    enum weir_status status = weir_spans_init(&skipper->spans, view, pass, err);
     if (status)
         return status;
     status = weir_rejects_init(&skipper->rejects, view, err);

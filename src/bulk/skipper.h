@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which rows are finished already: walked beside the reader of a resumed run, in the order of rows,
- * a handful at a time. Finished means done, skipped, absent or rejected, durably, when the job was
- * opened.
+ * a handful at a time. Finished means done, skipped or absent in this pass, or rejected in any,
+ * durably, when the view was made.
  *
  * Any thread, one at a time.
  */
@@ -30,7 +30,8 @@ struct weir_entrance {
 };
 
 enum weir_status weir_skipper_init(struct weir_skipper *skipper,
-                                   const struct weir_journal_view *view, struct weir_error *err);
+                                   const struct weir_journal_view *view, uint32_t pass,
+                                   struct weir_error *err);
 void weir_skipper_release(struct weir_skipper *skipper);
 
 /* Is the row finished? Rows ascend from call to call. */

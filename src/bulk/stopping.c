@@ -54,7 +54,8 @@ void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us
     while ((receipt = weir_outbox_take(&executor->outbox, UINT64_MAX))) {
         for (uint32_t i = 0; i < receipt->row_count; i++) {
             const struct weir_row_state *state = &weir_receipt_states(receipt)[i];
-            bool executed = receipt->fate == WEIR_FATE_DONE || state->tainted;
+            bool idle = weir_receipt_rows(receipt)[i].idle;
+            bool executed = (receipt->fate == WEIR_FATE_DONE && !idle) || state->tainted;
             executor->result.fates[executed ? WEIR_FATE_UNKNOWN : WEIR_FATE_NOT_SENT]++;
         }
         weir_executor_finish_batch(executor, receipt->batch, now_us);

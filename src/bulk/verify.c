@@ -4,7 +4,7 @@
  *
  *                       ids made for the job   given by the input        derived from columns
  *   present, since      done                   done if tainted           done if tainted
- *   the job began                              else its own error        else its own error
+ *   the job began                              else exists already       else exists already
  *   present, older      done                   rejected, exists already  skipped
  *   absent              untainted: its own error stands; after one of the whole it goes on alone
  *   forbidden           once more on another connection, then unknown
@@ -19,21 +19,19 @@ static bool is_since_begin(const struct weir_executor *executor,
     return item->created_wall_us >= begun_us - begun_us % WEIR_US_PER_S;
 }
 
+/* Whatever was said of it, perhaps of a whole request: this is why. */
 static void reject_as_existing(struct weir_row_state *state, const struct weir_load *load)
 {
-    char message[] = "exists already";
-    struct weir_row_error error = {
-        .class_ = WEIR_CLASS_BAD_ROWS,
-        .fault = WEIR_FAULT_DUPLICATE,
-        .http_status = state->error ? state->error->http_status : 0,
-        .code = state->error ? state->error->code : 0,
-        .connection = load->lease.connection,
-        .message = message,
-        .request_id = state->error ? state->error->request_id : NULL,
-    };
+    struct weir_row_error error = { 0 };
+    if (state->error)
+        error = *state->error;
+    error.class_ = WEIR_CLASS_BAD_ROWS;
+    error.fault = WEIR_FAULT_DUPLICATE;
+    error.connection = load->lease.connection;
     struct weir_row_error *made = weir_row_error_new(&error);
     weir_row_error_free(state->error);
     state->error = made;
+    weir_landing_say_existing(state);
 }
 
 static enum weir_fate fate_of_present(const struct weir_executor *executor,
@@ -42,9 +40,10 @@ static enum weir_fate fate_of_present(const struct weir_executor *executor,
 {
     if (executor->plan.ids == WEIR_IDS_MADE)
         return WEIR_FATE_DONE;
-    if (is_since_begin(executor, item))
-        return state->tainted ? WEIR_FATE_DONE : WEIR_FATE_REJECTED;
-    if (executor->plan.ids == WEIR_IDS_DERIVED)
+    bool since = is_since_begin(executor, item);
+    if (since && state->tainted)
+        return WEIR_FATE_DONE;
+    if (!since && executor->plan.ids == WEIR_IDS_DERIVED)
         return WEIR_FATE_SKIPPED;
     reject_as_existing(state, load);
     return WEIR_FATE_REJECTED;

@@ -182,7 +182,7 @@ static enum weir_status check_note(const struct weir_note *note, struct weir_err
 {
     enum weir_status status =
         check_text("the name of a note", note->name, WEIR_JOURNAL_NAME_MAX, err);
-    return status ? status : check_text("a note", note->text, WEIR_JOURNAL_FACT_MAX, err);
+    return status ? status : check_text("a note", note->text, WEIR_JOURNAL_RECORD_MAX, err);
 }
 
 enum weir_status weir_entry_check(const struct weir_entry *record, struct weir_error *err)

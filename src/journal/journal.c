@@ -404,10 +404,10 @@ enum weir_status weir_journal_add_reject(struct weir_journal *journal,
     return add(journal, &record, ret_serial, err);
 }
 
-enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint64_t row,
+enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint32_t pass, uint64_t row,
                                        uint64_t *ret_serial, struct weir_error *err)
 {
-    struct weir_reject mark = { .row = row, .superseded = true };
+    struct weir_reject mark = { .pass = pass, .row = row, .superseded = true };
     return weir_journal_add_reject(journal, &mark, ret_serial, err);
 }
 

@@ -80,8 +80,8 @@ enum weir_status weir_journal_add_reject(struct weir_journal *journal,
                                          const struct weir_reject *reject, uint64_t *ret_serial,
                                          struct weir_error *err);
 
-/* A row that was rejected, in pass 0, is superseded: its key has come again. */
-enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint64_t row,
+/* A row that was rejected in that pass is superseded: its key has come again. */
+enum weir_status weir_journal_add_mark(struct weir_journal *journal, uint32_t pass, uint64_t row,
                                        uint64_t *ret_serial, struct weir_error *err);
 enum weir_status weir_journal_add_block(struct weir_journal *journal,
                                         const struct weir_input_block *block, uint64_t *ret_serial,

@@ -64,3 +64,63 @@ enum weir_status weir_totals_read(const struct weir_journal_view *source, struct
         *ret = totals;
     return status;
 }
+
+/* --- rows that two passes have -----------------------------------------------------------------
+ */
+
+/* A walk through the spans of a pass; `more`: it stands at one. */
+struct walk {
+    struct weir_spans spans;
+    struct weir_span span;
+    bool more;
+};
+
+static enum weir_status step(struct walk *walk, struct weir_error *err)
+{
+    return weir_spans_next(&walk->spans, &walk->span, &walk->more, err);
+}
+
+static enum weir_status begin(struct walk *walk, const struct weir_journal_view *source,
+                              uint32_t pass, struct weir_error *err)
+{
+    *walk = (struct walk){ 0 };
+    enum weir_status status = weir_spans_init(&walk->spans, source, pass, err);
+    return status ? status : step(walk, err);
+}
+
+static uint64_t shared(const struct weir_span *a, const struct weir_span *b)
+{
+    uint64_t first = a->first > b->first ? a->first : b->first;
+    uint64_t last = a->last < b->last ? a->last : b->last;
+    return last >= first ? last - first + 1 : 0;
+}
+
+static enum weir_status count_shared(struct walk *first, struct walk *later, uint64_t *ret,
+                                     struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    while (!status && first->more && later->more) {
+        if (first->span.outcome == WEIR_RANGE_SKIPPED)
+            *ret += shared(&first->span, &later->span);
+        status = step(first->span.last <= later->span.last ? first : later, err);
+    }
+    return status;
+}
+
+enum weir_status weir_totals_skipped(const struct weir_journal_view *source, uint32_t pass,
+                                     uint64_t *ret, struct weir_error *err)
+{
+    struct walk first = { 0 };
+    struct walk later = { 0 };
+    uint64_t rows = 0;
+    enum weir_status status = begin(&first, source, 0, err);
+    if (!status)
+        status = begin(&later, source, pass, err);
+    if (!status)
+        status = count_shared(&first, &later, &rows, err);
+    weir_spans_release(&first.spans);
+    weir_spans_release(&later.spans);
+    if (!status)
+        *ret = rows;
+    return status;
+}

@@ -157,6 +157,8 @@ static inline void engine_depart(struct engine_flight *flight)
         engine_end_flight(flight);
         return;
     }
+    for (uint32_t i = 0; i < flight->row_count; i++)
+        INVARIANT(!weir_load_row(flight->load, i)->idle);
     uint64_t last = weir_load_row(flight->load, flight->row_count - 1)->number;
     engine.reached = last > engine.reached ? last : engine.reached;
     flight->begun_us = now;

@@ -19,6 +19,7 @@ struct engine_row {
     char key[40];      /* predicate of an alternate key; "": by its id */
     char members[800]; /* JSON */
     uint32_t target;   /* which thing it is about: rows with the same one are repeats */
+    bool idle;         /* it has nothing to do */
     enum weir_fate durable;
 };
 
@@ -134,6 +135,7 @@ static inline void engine_fill_row(struct engine_batch *made, uint32_t place, ui
         .offset = number * 10,
         .end = number * 10 + 10,
         .raw = weir_str_from(copy->members),
+        .idle = copy->idle,
         .target = { .id = weir_str_from(copy->key[0] ? "" : copy->id),
                     .key = weir_str_from(copy->key),
                     .members = weir_str_from(copy->members) },

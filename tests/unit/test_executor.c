@@ -198,7 +198,7 @@ START_TEST(absent_after_an_error_of_its_own_is_rejected_with_it)
     reply_each(load, BAD, WEIR_FAULT_DUPLICATE); /* no longer tainted: believed */
     ck_assert_ptr_null(boarding());
     ck_assert_int_eq(fates[1], WEIR_FATE_REJECTED);
-    ck_assert_str_eq(messages[1], "its own words");
+    ck_assert_str_eq(messages[1], "exists already: its own words");
     finish(1);
 }
 END_TEST

@@ -288,7 +288,8 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
     wrong = (struct weir_entry){ .kind = WEIR_ENTRY_NOTE };
     wrong.note.name = weir_str(big, WEIR_JOURNAL_NAME_MAX + 1);
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
-    wrong.note = (struct weir_note){ weir_str_from("n"), weir_str(big, WEIR_JOURNAL_FACT_MAX + 1) };
+    wrong.note =
+        (struct weir_note){ weir_str_from("n"), weir_str(big, WEIR_JOURNAL_RECORD_MAX + 1) };
     expect_refused(journal, wrong, WEIR_E_TOO_BIG);
     ck_assert_int_eq(add_numbered(journal, 1, 1, NULL), WEIR_OK);
     struct weir_job_facts facts = sample_facts();

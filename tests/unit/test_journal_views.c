@@ -311,8 +311,8 @@ START_TEST(a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else)
         };
         weir_journal_add_reject(journal, &reject, NULL, NULL);
     }
-    weir_journal_add_mark(journal, 4, NULL, NULL);
-    weir_journal_add_mark(journal, 9, NULL, NULL); /* which was never rejected */
+    weir_journal_add_mark(journal, 0, 4, NULL, NULL);
+    weir_journal_add_mark(journal, 0, 9, NULL, NULL); /* which was never rejected */
     finish_job(journal);
     struct weir_totals totals;
     ck_assert_int_eq(weir_journal_totals(journal, &totals, NULL), WEIR_OK);
@@ -325,6 +325,77 @@ START_TEST(a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else)
     ck_assert_ptr_null(strstr(weir_buf_text(&file), "\"row\":9"));
     ck_assert_ptr_nonnull(strstr(weir_buf_text(&file), "\"superseded\":true"));
     weir_buf_release(&file);
+    weir_journal_free(journal);
+}
+END_TEST
+
+/* A row that is rejected in two passes has a mark in one of them. */
+START_TEST(a_mark_is_for_one_pass)
+{
+    struct weir_buf file;
+    make_scratch();
+    weir_buf_init(&file, TEXT_MAX);
+    struct weir_journal *journal = make_job();
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct weir_reject reject = {
+            .pass = pass,
+            .row = 3,
+            .class_name = weir_str_from("bad rows"),
+            .bytes = weir_str_from("three\n"),
+        };
+        weir_journal_add_reject(journal, &reject, NULL, NULL);
+    }
+    weir_journal_add_mark(journal, 1, 3, NULL, NULL);
+    finish_job(journal);
+    ck_assert_int_eq(weir_export_all(journal, NULL), WEIR_OK);
+    slurp("errors.jsonl", &file);
+    const char *first = strstr(weir_buf_text(&file), "\"superseded\":false");
+    ck_assert_ptr_nonnull(first);
+    ck_assert_ptr_nonnull(strstr(first, "\"superseded\":true"));
+    weir_buf_release(&file);
+    weir_journal_free(journal);
+}
+END_TEST
+
+/* Random spans in two passes, and a model that has every row. */
+START_TEST(skipped_rows_that_went_through_a_later_pass_are_counted)
+{
+    enum {
+        LAST = 300
+    };
+    bool skipped[LAST + 1] = { false };
+    uint64_t expected = 0, counted;
+    struct weir_rng rng;
+    weir_rng_init(&rng, (uint64_t)_i, 23);
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    for (uint32_t pass = 0; pass < 3; pass += 2) {
+        for (uint64_t row = 1; row <= LAST;) {
+            uint64_t last = row + weir_rng_below(&rng, 12);
+            last = last > LAST ? LAST : last;
+            bool skip = weir_rng_below(&rng, 2);
+            struct weir_range range = { .pass = pass,
+                                        .outcome =
+                                            skip && !pass ? WEIR_RANGE_SKIPPED : WEIR_RANGE_DONE,
+                                        .first = row,
+                                        .last = last,
+                                        .offset = row,
+                                        .behind = last + 1 };
+            bool there = weir_rng_below(&rng, 4) > 0;
+            if (there)
+                weir_journal_add_range(journal, &range, NULL, NULL);
+            for (; row <= last; row++) {
+                if (!pass)
+                    skipped[row] = there && skip;
+                else
+                    expected += there && skipped[row];
+            }
+        }
+    }
+    finish_job(journal);
+    struct weir_journal_view view = weir_journal_view_now(journal);
+    ck_assert_int_eq(weir_totals_skipped(&view, 2, &counted, NULL), WEIR_OK);
+    ck_assert_uint_eq(counted, expected);
     weir_journal_free(journal);
 }
 END_TEST
@@ -394,6 +465,9 @@ int main(void)
     suite_add(&s, a_cursor_walks_beside_a_running_job_and_sees_what_was_there_when_it_was_opened);
     suite_add(&s, exported_files_say_what_the_journal_says);
     suite_add(&s, a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else);
+    suite_add(&s, a_mark_is_for_one_pass);
+    suite_add_loop(&s, "skipped_rows_that_went_through_a_later_pass_are_counted",
+                   skipped_rows_that_went_through_a_later_pass_are_counted, 20);
     suite_add(&s, jobs_are_listed_while_they_run_and_damaged_ones_are_named);
     return suite_run(&s);
 }

@@ -20,6 +20,11 @@
 #define TEXT  1024
 #define NEVER UINT64_MAX
 
+/* Asked for with each row that goes by itself: as much as 3 bytes for each of it, and its name. */
+#define TAG                                                                                        \
+    "a tag, \xc3\xa4 of 120 bytes and more ................................................."
+#define TAG_BYTES (5 + 3 * (sizeof(TAG) - 1))
+
 static const struct weir_table_names table = { { "new_sensor", 10 },
                                                { "new_sensors", 11 },
                                                { "new_sensorid", 12 } };
@@ -33,6 +38,7 @@ struct mix {
     uint64_t keys;   /* how many; 0: rows have none */
     uint64_t shapes; /* likewise, at least 1 */
     uint64_t refused_percent;
+    uint64_t idle_percent;
     uint64_t members_max; /* bytes */
 };
 
@@ -90,6 +96,7 @@ static struct weir_draft draft_of(const struct mix *mix, uint64_t number, char *
         draft.refusal = printed(&making, "row ", number, " is not well");
         draft.column = filled(&making, "c", 5);
     }
+    draft.idle = !draft.refusal.len && weir_rng_below(&making.rng, 100) < mix->idle_percent;
     return draft;
 }
 
@@ -203,9 +210,10 @@ static struct history *history_of(uint64_t seed)
         .shapes = 1 + (weir_rng_below(rng, 2) ? weir_rng_below(rng, 12) : 0),
         .refused_percent = weir_rng_below(rng, 3) ? 0 : 20,
         .members_max = weir_rng_below(rng, 2) ? 20 : 700,
+        .idle_percent = seed % 3 == 0 ? 40 : 0,
     };
     struct weir_packer_options options = { &table, history->mix.rows_max,
-                                           history->mix.body_bytes_max };
+                                           history->mix.body_bytes_max, TAG_BYTES };
     history->packer = weir_packer_new(&options);
     return history;
 }
@@ -224,7 +232,7 @@ static void expect_copied(const struct weir_row *row, const struct weir_draft *d
 {
     must(row->number == draft->number && row->file == draft->file);
     must(row->offset == draft->offset && row->end == draft->end);
-    must(row->key_hash == draft->key_hash);
+    must(row->key_hash == draft->key_hash && row->idle == draft->idle);
     must(weir_str_equal(row->raw, draft->raw));
     must(weir_str_equal(row->target.id, draft->target.id));
     must(weir_str_equal(row->target.key, draft->target.key));
@@ -310,6 +318,8 @@ static void check_shape(const struct history *history, const struct weir_batch *
             must(!row->key_hash || row->key_hash != batch->rows[j].key_hash ||
                  batch->rows[j].refusal.len);
         struct weir_draft draft = draft_of(&history->mix, row->number, memory);
+        if (draft.idle)
+            continue;
         must(shape == NEVER || shape == draft.shape);
         shape = draft.shape;
     }
@@ -388,7 +398,7 @@ struct replay {
 static size_t weight_of(const struct weir_target *target)
 {
     return weir_bulk_target_bytes(&table, target) + weir_target_address_bytes(&table, target) +
-           WEIR_PACKER_PART_BYTES;
+           WEIR_PACKER_PART_BYTES + TAG_BYTES;
 }
 
 /* Open when that row was added, before it had a place. */
@@ -421,10 +431,11 @@ static uint64_t expected_place(const struct replay *replay, const struct weir_dr
             continue;
         if (draft->refusal.len)
             return serial;
-        bool fits = replay->shape[serial] == NEVER || replay->shape[serial] == draft->shape;
+        bool fits =
+            draft->idle || replay->shape[serial] == NEVER || replay->shape[serial] == draft->shape;
         if (serial <= last || !fits)
             continue;
-        if (had_room(replay, serial, weight_of(&draft->target)))
+        if (had_room(replay, serial, draft->idle ? 0 : weight_of(&draft->target)))
             return serial;
         must(replay->history->batches[serial].closed_at == draft->number);
     }
@@ -439,7 +450,7 @@ static void check_place(struct replay *replay, const struct weir_draft *draft)
     if (!expected)
         replay->shape[++replay->opened] = NEVER;
     replay->rows[place]++;
-    if (draft->refusal.len)
+    if (draft->refusal.len || draft->idle)
         return;
     replay->shape[place] = draft->shape;
     replay->weight[place] += weight_of(&draft->target);
@@ -477,15 +488,21 @@ static const struct weir_request_options everything = {
     .bypass_flows = true,
     .detect_duplicates = true,
     .error_details = true,
+    .tag = TAG,
     .impersonate = "11111111-1111-1111-1111-111111111111",
 };
+
+static bool is_sent(const struct weir_row *row)
+{
+    return !row->refusal.len && !row->idle;
+}
 
 static size_t bulk_bytes(const struct weir_batch *batch, uint32_t *ret_rows)
 {
     size_t bytes = WEIR_BULK_FRAME_BYTES;
     *ret_rows = 0;
     for (uint32_t i = 0; i < batch->row_count; i++) {
-        if (!batch->rows[i].refusal.len) {
+        if (is_sent(&batch->rows[i])) {
             bytes += 1 + weir_bulk_target_bytes(&table, &batch->rows[i].target);
             ++*ret_rows;
         }
@@ -505,7 +522,7 @@ static size_t singles_bytes(const struct weir_batch *batch, enum weir_request_ki
     size_t bytes = weir_batch_close_bytes(&scale);
     for (uint32_t i = 0; i < batch->row_count; i++) {
         struct weir_batch_part part = { kind, &table, batch->rows[i].target, { 0 } };
-        if (!batch->rows[i].refusal.len)
+        if (is_sent(&batch->rows[i]))
             bytes += weir_batch_part_bytes(&scale, &part);
     }
     weir_batch_request_release(&scale);

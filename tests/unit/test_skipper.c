@@ -73,6 +73,41 @@ static struct weir_journal *make_history(struct weir_rng *rng)
     return open_job();
 }
 
+/* Row 1 done in both, 2 in the first, 3 rejected in the first, 4 in the second, 5 in neither. */
+START_TEST(a_pass_passes_over_what_is_finished_in_it_or_rejected_in_any)
+{
+    static const bool expected[2][6] = { { 0, true, true, true, true, false },
+                                         { 0, true, false, true, true, false } };
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    first_file = ROWS;
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct weir_range range = { .pass = pass, .first = 1, .last = 2 - pass, .behind = 9 };
+        struct weir_reject reject = { .pass = pass,
+                                      .row = 3 + pass,
+                                      .class_name = weir_str_from("bad rows"),
+                                      .bytes = weir_str_from("x") };
+        ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+        ck_assert_int_eq(weir_journal_add_reject(journal, &reject, NULL, NULL), WEIR_OK);
+    }
+    finish_job(journal);
+    weir_journal_free(journal);
+    journal = open_job();
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        struct weir_skipper skipper;
+        ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), pass, NULL),
+                         WEIR_OK);
+        for (uint64_t row = 1; row <= 5; row++) {
+            bool answer;
+            ck_assert_int_eq(weir_skipper_ask(&skipper, row, &answer, NULL), WEIR_OK);
+            ck_assert_int_eq(answer, expected[pass][row]);
+        }
+        weir_skipper_release(&skipper);
+    }
+    weir_journal_free(journal);
+}
+END_TEST
+
 START_TEST(exactly_the_finished_rows_are_passed_over)
 {
     struct weir_rng rng;
@@ -80,7 +115,7 @@ START_TEST(exactly_the_finished_rows_are_passed_over)
     make_scratch();
     struct weir_journal *journal = make_history(&rng);
     struct weir_skipper skipper;
-    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), NULL), WEIR_OK);
+    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), 0, NULL), WEIR_OK);
     for (uint64_t row = 1 + weir_rng_below(&rng, 3); row <= ROWS + 1;
          row += 1 + weir_rng_below(&rng, 2)) {
         bool answer;
@@ -103,7 +138,7 @@ START_TEST(a_reader_that_begins_at_the_entrance_meets_every_unfinished_row)
     uint64_t first = 1;
     while (first <= ROWS && finished[first])
         first++;
-    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), NULL), WEIR_OK);
+    ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), 0, NULL), WEIR_OK);
     ck_assert_int_eq(weir_skipper_entrance(&skipper, &entrance, NULL), WEIR_OK);
     ck_assert_uint_le(entrance.number, first);
     ck_assert_uint_ge(entrance.number + 1, first); /* and not much else */
@@ -122,6 +157,7 @@ END_TEST
 int main(void)
 {
     struct suite s = suite_new("skipper");
+    suite_add(&s, a_pass_passes_over_what_is_finished_in_it_or_rejected_in_any);
     suite_add_loop(&s, "exactly_the_finished_rows_are_passed_over",
                    exactly_the_finished_rows_are_passed_over, 40);
     suite_add_loop(&s, "a_reader_that_begins_at_the_entrance_meets_every_unfinished_row",

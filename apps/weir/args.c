@@ -24,6 +24,18 @@ const char *args_nearest(const char *typed, const char *const *names, size_t cou
     return nearest;
 }
 
+bool arg_is_given(const struct arg *arg)
+{
+    return (arg->flag && *arg->flag) || (arg->text && *arg->text) ||
+           (arg->texts && arg->texts->count > 0);
+}
+
+enum weir_status args_refuse(const char *name, const char *text, const char *right,
+                             struct weir_error *err)
+{
+    return weir_fail(err, WEIR_E_INVALID, "%s is \"%.100s\"; it must be %s", name, text, right);
+}
+
 static enum weir_status refuse_unknown(const struct arg *args, size_t arg_count,
                                        struct weir_str typed, struct weir_error *err)
 {

@@ -27,7 +27,15 @@ struct arg {
     bool *flag;
     const char **text;
     struct arg_values *texts;
+    bool fixed; /* for the command: it shapes a job when it begins, and is the job's from then on */
 };
+
+/* Whether it was given. */
+bool arg_is_given(const struct arg *arg);
+
+/* WEIR_E_INVALID: '--empty is "x"; it must be omit, null or reject'. */
+enum weir_status args_refuse(const char *name, const char *text, const char *right,
+                             struct weir_error *err);
 
 /*
  * Walk over argv[0 .. argc - 1]; operands are left in place at its front, *ret_operands of them.

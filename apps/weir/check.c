@@ -1,343 +1,115 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weir check: one row per connection. Each is asked by itself, through a client that has only this
- * connection: a token, WhoAmI, the roles of its user. What the answer's headers say of hint and
- * budgets stands in the row; why a connection does not work, and whose roles differ, below.
+ * weir check: before work begins. Without operands: does every connection work (inspection.c)? With
+ * a table and files: what would a job do (dry_run.c)?
  */
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
-#include "auth/credential.h"
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/mem.h"
 #include "command.h"
+#include "dry_run.h"
 #include "exit_code.h"
-#include "protocol/answer.h"
-#include "role.h"
-#include "settings.h"
-#include "weir/execute.h"
+#include "inspection.h"
+#include "say.h"
 
-/* First contact: whoever does not answer within this does not answer. */
-#define PATIENCE_US (15 * WEIR_US_PER_S)
-
-#define THREADS_MAX 8
-
-/* What was found out about one connection. */
-struct row {
-    const char *name;
-    enum weir_status status;
-    struct weir_error err;
-    struct weir_whoami who;
-    struct weir_answer answer;
-    struct role_set roles;
-    bool roles_known;
-    bool answered; /* by the service itself, be it with a refusal */
-};
-
-/* All of them, and who does the next one. */
-struct inspection {
-    const struct settings *settings;
-    struct row *rows;
-    size_t count;
-    size_t next; /* atomic */
-};
-
-/* --- asking ----------------------------------------------------------------------------------- */
-
-static enum weir_status ask(struct weir_client *client, const char *path, struct weir_response *ret,
-                            struct weir_error *err)
+static int check_connections(const struct settings *settings)
 {
-    struct weir_request request = { .method = "GET", .path = path };
-    return weir_execute(client, &request, ret, err);
-}
-
-static void ask_who(struct weir_client *client, struct row *row)
-{
-    struct weir_response response;
-    row->status = ask(client, "WhoAmI", &response, &row->err);
-    struct weir_pool_stats stats;
-    weir_pool_stats(weir_client_pool(client), &stats);
-    row->answered = stats.requests_served > 0;
-    if (!row->status) {
-        row->answer = response.answer;
-        row->status =
-            weir_answer_whoami(weir_str(response.body, response.body_bytes), &row->who, &row->err);
-    }
-    weir_response_release(&response);
-}
-
-/* Roles are for information: a user who may not read them works all the same. */
-static void ask_roles(struct weir_client *client, struct row *row)
-{
-    char path[160];
-    char id[WEIR_GUID_TEXT];
-    snprintf(path, sizeof(path), "systemusers(%s)/systemuserroles_association?$select=name",
-             weir_guid_print(&row->who.user_id, id));
-    struct weir_response response;
-    if (ask(client, path, &response, NULL) == WEIR_OK)
-        row->roles_known =
-            role_set_read(&row->roles, weir_str(response.body, response.body_bytes)) == WEIR_OK;
-    weir_response_release(&response);
-}
-
-static int64_t shorter(int64_t a_us, int64_t b_us)
-{
-    return a_us < b_us ? a_us : b_us;
-}
-
-/* The options with one connection, and without patience: a throttle is shown, not waited for. */
-static struct weir_options options_for(const struct weir_options *all, size_t connection)
-{
-    struct weir_options options = *all;
-    options.connections = &all->connections[connection];
-    options.connection_count = 1;
-    options.pool.max_retry_after_tolerance_us = 0;
-    options.resilience.max_throttle_retries = 1;
-    options.http.connect_timeout_us = shorter(all->http.connect_timeout_us, PATIENCE_US);
-    options.http.first_byte_timeout_us = shorter(all->http.first_byte_timeout_us, PATIENCE_US);
-    options.http.request_timeout_us = shorter(all->http.request_timeout_us, PATIENCE_US);
-    return options;
-}
-
-static void inspect(const struct settings *settings, size_t connection, struct row *row)
-{
-    struct weir_options options = options_for(settings->options, connection);
-    struct weir_client *client;
-    row->name = options.connections->name;
-    row->status = weir_client_new(&options, &settings->sink, &client, &row->err);
-    if (row->status)
-        return;
-    ask_who(client, row);
-    if (!row->status)
-        ask_roles(client, row);
-    weir_client_free(client);
-}
-
-static void *work(void *ctx)
-{
-    struct inspection *it = ctx;
-    for (;;) {
-        size_t i = __atomic_fetch_add(&it->next, 1, __ATOMIC_RELAXED);
-        if (i >= it->count)
-            return NULL;
-        inspect(it->settings, i, &it->rows[i]);
-    }
-}
-
-/* A thread that cannot be had is not needed: this one works too. */
-static void inspect_all(struct inspection *it)
-{
-    pthread_t threads[THREADS_MAX];
-    size_t running = 0;
-    while (running < THREADS_MAX && running + 1 < it->count &&
-           pthread_create(&threads[running], NULL, work, it) == 0)
-        running++;
-    work(it);
-    while (running > 0)
-        pthread_join(threads[--running], NULL);
-}
-
-/* --- showing ---------------------------------------------------------------------------------- */
-
-static const char *state_of(const struct row *row)
-{
-    switch (row->status) {
-    case WEIR_OK:
-        return "ok";
-    case WEIR_E_SERVICE_PROTECTION:
-        return "throttled";
-    case WEIR_E_CREDENTIALS:
-        return row->answered ? "refused" : "no token";
-    case WEIR_E_UNAVAILABLE:
-        return "unreachable";
-    case WEIR_E_REFUSED:
-        return "refused";
-    default:
-        return "unusable";
-    }
-}
-
-/* Whatever else is wrong with a connection is wrong with the configuration. */
-static int code_of(const struct row *row)
-{
-    int code = row->status ? exit_code_of(&row->err) : EXIT_DONE;
-    return code == EXIT_INTERNAL ? EXIT_USAGE : code;
-}
-
-/* "-": the service did not say. */
-static void number_text(bool known, int64_t number, const char *unit, char *text, size_t text_bytes)
-{
-    if (known)
-        snprintf(text, text_bytes, "%" PRId64 "%s", number, unit);
-    else
-        snprintf(text, text_bytes, "-");
-}
-
-static int name_width(const struct inspection *it)
-{
-    size_t width = strlen("CONNECTION");
-    for (size_t i = 0; i < it->count; i++) {
-        size_t len = strlen(it->rows[i].name);
-        width = len > width ? len : width;
-    }
-    return (int)width;
-}
-
-static void print_row(const struct inspection *it, size_t i, int width)
-{
-    const struct row *row = &it->rows[i];
-    const struct weir_budget_headers *budget = &row->answer.budget;
-    bool ok = row->status == WEIR_OK;
-    char hint[16], requests[32], seconds[32], latency[32], user[WEIR_GUID_TEXT] = "-";
-    if (ok)
-        weir_guid_print(&row->who.user_id, user);
-    number_text(ok && budget->dop_hint, budget->dop_hint, "", hint, sizeof(hint));
-    number_text(ok && budget->requests_known, budget->requests_remaining, "", requests,
-                sizeof(requests));
-    number_text(ok && budget->execution_known, budget->execution_remaining_us / WEIR_US_PER_S, " s",
-                seconds, sizeof(seconds));
-    number_text(ok, row->answer.duration_us / WEIR_US_PER_MS, " ms", latency, sizeof(latency));
-    printf("%-*s  %-16s  %-11s  %-36s  %4s  %13s  %9s  %8s\n", width, row->name,
-           weir_credential_kind_name(&it->settings->options->connections[i]), state_of(row), user,
-           hint, requests, seconds, latency);
-}
-
-static void print_table(const struct inspection *it)
-{
-    int width = name_width(it);
-    printf("%-*s  %-16s  %-11s  %-36s  %4s  %13s  %9s  %8s\n", width, "CONNECTION", "CREDENTIAL",
-           "STATE", "USER", "HINT", "REQUESTS LEFT", "TIME LEFT", "ANSWER");
-    for (size_t i = 0; i < it->count; i++)
-        print_row(it, i, width);
-}
-
-/* Users of different organisations would write into different databases. */
-static bool same_organisation(const struct inspection *it)
-{
-    const struct weir_guid *first = NULL;
-    for (size_t i = 0; i < it->count; i++) {
-        const struct weir_guid *organisation = &it->rows[i].who.organization_id;
-        if (it->rows[i].status != WEIR_OK)
-            continue;
-        if (first && !weir_guid_equal(first, organisation))
-            return false;
-        first = organisation;
-    }
-    return true;
-}
-
-/* Against the first other connection that has a role which this one lacks: that says enough. */
-static void print_role_difference(const struct inspection *it, const struct row *row)
-{
-    bool found = false;
-    for (size_t i = 0; i < it->count && !found; i++) {
-        const struct row *other = &it->rows[i];
-        const char *role;
-        for (size_t at = 0; (role = role_set_lacking(&row->roles, &other->roles, &at)); at++) {
-            fprintf(stderr, "%s: lacks the role \"%s\", which %s has\n", row->name, role,
-                    other->name);
-            found = true;
-        }
-    }
-}
-
-/* Some messages name the connection themselves. */
-static void print_problem(const struct row *row)
-{
-    char named[WEIR_CONNECTION_NAME_MAX + 16];
-    snprintf(named, sizeof(named), "connection \"%s\"", row->name);
-    bool is_named = strncmp(row->err.message, named, strlen(named)) == 0;
-    fprintf(stderr, "%s%s%s\n", is_named ? "" : row->name, is_named ? "" : ": ", row->err.message);
-}
-
-/* Returns the exit code. */
-static int print_findings(const struct inspection *it)
-{
-    int code = EXIT_DONE;
-    size_t working = 0;
-    for (size_t i = 0; i < it->count; i++) {
-        const struct row *row = &it->rows[i];
-        code = exit_code_worse(code, code_of(row));
-        working += row->status == WEIR_OK;
-        if (row->status)
-            print_problem(row);
-        else if (row->roles_known)
-            print_role_difference(it, row);
-        else
-            fprintf(stderr, "%s: its roles could not be read\n", row->name);
-    }
-    if (!same_organisation(it)) {
-        fprintf(stderr, "the connections belong to different organisations\n");
-        code = exit_code_worse(code, EXIT_USAGE);
-    }
-    fprintf(stderr, "%zu of %zu connection%s work%s\n", working, it->count,
-            it->count == 1 ? "" : "s", working == 1 && it->count == 1 ? "s" : "");
-    return code;
-}
-
-/* --- the command ------------------------------------------------------------------------------ */
-
-static int check(const struct settings *settings)
-{
-    struct inspection it = {
-        .settings = settings,
-        .count = settings->options->connection_count,
-    };
-    it.rows = weir_calloc(it.count, sizeof(*it.rows));
-    fprintf(stderr, "environment %s, configuration %s\n", settings->options->url,
-            settings->file ? settings->file : "from the environment");
-    inspect_all(&it);
-    print_table(&it);
+    struct inspection it;
+    say("environment %s, configuration %s", settings->options->url,
+        settings->file ? settings->file : "from the environment");
+    inspection_init(&it, settings);
+    inspection_print_table(&it);
     bool written = fflush(stdout) == 0 && !ferror(stdout);
-    int code = print_findings(&it);
+    int code = inspection_say_findings(&it);
+    say("%zu of %zu connection%s work%s", inspection_working(&it), it.count,
+        it.count == 1 ? "" : "s", inspection_working(&it) == 1 && it.count == 1 ? "s" : "");
     if (!written) {
-        fprintf(stderr, "weir check: the table could not be written\n");
+        say("weir check: the table could not be written");
         code = exit_code_worse(code, EXIT_LOCAL_IO);
     }
-    for (size_t i = 0; i < it.count; i++)
-        role_set_release(&it.rows[i].roles);
-    free(it.rows);
+    inspection_release(&it);
     return code;
+}
+
+static enum weir_status read_operation(const char *text, enum weir_operation *ret,
+                                       struct weir_error *err)
+{
+    static const enum weir_operation operations[] = {
+        WEIR_OPERATION_CREATE,
+        WEIR_OPERATION_UPDATE,
+        WEIR_OPERATION_UPSERT,
+        WEIR_OPERATION_DELETE,
+    };
+    if (!text)
+        return WEIR_OK;
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        if (strcmp(text, weir_operation_name(operations[i])) == 0) {
+            *ret = operations[i];
+            return WEIR_OK;
+        }
+    }
+    return args_refuse("--operation", text, "create, update, upsert or delete", err);
+}
+
+/* Everything that can be told from the command line alone. */
+static enum weir_status read_words(const struct job_args *args, struct weir_job_options *ret,
+                                   struct weir_error *err)
+{
+    weir_job_options_defaults(ret);
+    if (args->operand_count == 1)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "it takes a table and a file, or neither; see weir help check");
+    enum weir_status status = read_operation(args->operation, &ret->operation, err);
+    return status ? status : job_args_options(args, ret, err);
 }
 
 static int run(int argc, char **argv)
 {
-    struct settings_args given = { 0 };
-    const struct arg args[] = { SETTINGS_ARGS(&given) };
+    struct job_args args;
     struct settings settings = { 0 };
+    struct weir_job_options options;
     struct weir_error err;
-    int operands;
-    if (args_parse(args, sizeof(args) / sizeof(args[0]), argc, argv, &operands, &err))
+    if (job_args_parse(&args, JOB_ARGS_CHECK, argc, argv, &err))
         return command_refuse(&command_check, err.message);
-    if (given.help) {
+    if (args.settings.help) {
         fputs(command_check.help, stdout);
         return EXIT_DONE;
     }
-    if (operands > 0)
-        return command_refuse(&command_check, "it takes no operands yet; see weir help check");
-    int code = settings_read(&settings, &given, &err) ? command_refuse(&command_check, err.message)
-                                                      : check(&settings);
+    if (read_words(&args, &options, &err))
+        return command_refuse(&command_check, err.message);
+    int code = EXIT_DONE;
+    if (settings_read(&settings, &args.settings, &err))
+        code = command_refuse(&command_check, err.message);
+    else if (args.operand_count > 0)
+        code = dry_run(&command_check, &args, &settings, &options);
+    else
+        code = check_connections(&settings);
     settings_release(&settings);
     return code;
 }
 
 const struct command command_check = {
     .name = "check",
-    .summary = "does every connection work? A token, WhoAmI and the budgets of each",
+    .summary = "rehearse a job without a write, or see whether every connection works",
     .run = run,
+    /* clang-format off */
     .help =
         "usage: weir check [OPTION]...\n"
+        "       weir check TABLE FILE... [--operation O] [OPTION OF THE COMMAND]...\n"
         "\n"
         "Asks for a token and WhoAmI with every connection of the configuration, all by\n"
         "themselves, and prints a row for each: how it logs in, whether it works, its user, the\n"
         "recommended degree of parallelism, what is left of both budgets, and how long the\n"
         "answer took. Below stands why one does not work, and whose security roles differ.\n"
         "\n"
+        "With a table and files it is a dry run of a job: nothing is written. It shows what each\n"
+        "column becomes, reads every row and says which would be rejected and why, which keys\n"
+        "are repeated, by how many requests the rows would go, how long that will take, what\n"
+        "will bound it, and what it counts for.\n"
+        "\n"
+        "  --operation O       create, update, upsert or delete (create); and all options of\n"
+        "                      that command, as it is going to be run\n"
         "  --config FILE       appsettings.json (else ./appsettings.json, else the one in\n"
         "                      $XDG_CONFIG_HOME/weir)\n"
         "  --url URL           the environment, instead of Dataverse:Url\n"
@@ -345,9 +117,10 @@ const struct command command_check = {
         "  --log-level L       error, warning, info, debug or trace (warning)\n"
         "  --log-format F      text or json (text)\n"
         "\n"
-        "exit code: 0 all work, 2 configuration, 4 credentials or privilege, 6 throttled,\n"
-        "10 unreachable\n"
+        "exit code: 0 all is well, 1 rows would be rejected, 2 usage or configuration,\n"
+        "4 credentials or privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
         "\n"
         "example:\n"
-        "  weir check --config appsettings.json\n",
+        "  weir check account accounts.csv --operation upsert --key accountnumber\n",
+    /* clang-format on */
 };

@@ -16,6 +16,8 @@ extern const struct command command_upsert;
 extern const struct command command_delete;
 extern const struct command command_resume;
 extern const struct command command_check;
+extern const struct command command_describe;
+extern const struct command command_map;
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);

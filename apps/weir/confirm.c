@@ -63,13 +63,17 @@ static enum weir_status count_all(struct weir_reader *reader, uint64_t *ret, str
     return WEIR_OK;
 }
 
-static enum weir_status count_rows(const struct weir_job_files *files, uint64_t *ret,
-                                   struct weir_error *err)
+/* The files as the job reads them. */
+static enum weir_status count_rows(const struct weir_job *job, const struct weir_job_files *files,
+                                   uint64_t *ret, struct weir_error *err)
 {
+    const struct weir_job_options *given = weir_job_options(job);
     const struct weir_reader_options options = {
         .paths = files->paths,
         .path_count = files->path_count,
         .stdin_fd = files->stdin_fd,
+        .format = given->format ? weir_format_named(given->format) : NULL,
+        .format_options = { .raw = given->raw },
     };
     struct weir_reader *reader;
     enum weir_status status = weir_reader_new(&options, &reader, err);
@@ -85,8 +89,9 @@ static void show(const struct weir_job *job, const char *rows)
     const struct weir_job_options *options = weir_job_options(job);
     say("environment  %s", weir_job_url(job));
     say("table        %s", options->table);
-    say("operation    %s%s%s", weir_operation_name(options->operation), options->key ? " by " : "",
-        options->key ? options->key : "");
+    const char *by = options->key ? options->key : options->id_from;
+    say("operation    %s%s%s", weir_operation_name(options->operation), by ? " by " : "",
+        by ? by : "");
     say("rows         %s", rows);
 }
 
@@ -105,7 +110,7 @@ enum weir_status confirm_ask(const struct weir_job *job, const struct weir_job_f
     struct weir_error why = { 0 };
     uint64_t rows = 0;
     bool countable = !has_stream(files);
-    enum weir_status status = countable ? count_rows(files, &rows, &why) : WEIR_OK;
+    enum weir_status status = countable ? count_rows(job, files, &rows, &why) : WEIR_OK;
     if (status) {
         if (err)
             *err = why;

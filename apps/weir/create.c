@@ -15,11 +15,16 @@ const struct command command_create = {
     .help =
         "usage: weir create TABLE FILE... [OPTION]...\n"
         "\n"
-        "Creates a row for every record of the files (.csv, .tsv, their .gz, or - for standard\n"
-        "input); the header names columns of the table. No row is lost and none created twice,\n"
-        "whatever dies in between: weir resume goes on. The job's directory has the new ids.\n"
+        "Creates a row for every record of the files: .csv, .tsv, .jsonl, their .gz, or - for\n"
+        "CSV on standard input. No row is lost and none created twice, whatever dies in\n"
+        "between: weir resume goes on. weir check rehearses it all without a write.\n"
+        "\n"
+        JOB_COMMAND_HELP_TARGETS
         "\n"
         "  --owner OWNER       of the rows: systemuser:ID, team:ID, or caller (who sends them)\n"
+        "  --id-from COL[,COL] ids derived from these columns; otherwise they are made up\n"
+        JOB_COMMAND_HELP_ROWS
+        JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
         "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
         JOB_COMMAND_HELP_RUN

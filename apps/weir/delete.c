@@ -20,7 +20,12 @@ const struct command command_delete = {
         "going to do and asks; without a terminal it needs --yes.\n"
         "\n"
         "  --key COL[,COL]     the alternate key that names the rows\n"
+        "  --id-from COL[,COL] or the columns that their ids were derived from\n"
         "  --yes               do not ask\n"
+        "  --mapping FILE      which column is which; weir map writes one to edit\n"
+        "  --ignore-columns COL[,COL]   of the files\n"
+        "  --with COL=VALUE    part of every row's key, such as partitionid\n"
+        JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
         "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
         JOB_COMMAND_HELP_RUN

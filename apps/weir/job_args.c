@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/duration.h"
-#include "protocol/guid.h"
 
 /* Bounds of what can be asked for. */
 #define PARALLEL_MAX (WEIR_PARALLELISM_MAX * (int64_t)WEIR_CONNECTIONS_MAX)
@@ -19,29 +18,39 @@
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* The first of the options that shaped the job when it began; NULL: none is given. */
-static const char *fixed_option(const struct job_args *args)
+/* The first option that shapes a job when it begins; NULL: none is given. */
+static const char *first_fixed(const struct arg *table, size_t count)
 {
-    if (args->job_dir)
-        return "--job-dir";
-    if (args->key)
-        return "--key";
-    if (args->owner)
-        return "--owner";
-    return args->batch_size ? "--batch-size" : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (table[i].fixed && arg_is_given(&table[i]))
+            return table[i].name;
+    }
+    return NULL;
 }
 
-enum weir_status job_args_parse(struct job_args *args, bool resuming, int argc, char **argv,
+static enum weir_status check_place(const struct arg *table, size_t count, enum job_args_use use,
+                                    int operands, struct weir_error *err)
+{
+    const char *fixed = first_fixed(table, count);
+    if (fixed && use == JOB_ARGS_RESUME)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "%s cannot be given again: the job has kept what it began with", fixed);
+    if (fixed && use == JOB_ARGS_CHECK && operands == 0)
+        return weir_fail(err, WEIR_E_INVALID, "%s is about rows: give a table and a file, too",
+                         fixed);
+    return WEIR_OK;
+}
+
+enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
                                 struct weir_error *err)
 {
     *args = (struct job_args){ .operands = argv };
     const struct arg table[] = {
         SETTINGS_ARGS(&args->settings),
         SETTINGS_RATE_ARGS(&args->settings),
-        { .name = "--job-dir", .text = &args->job_dir },
-        { .name = "--key", .text = &args->key },
-        { .name = "--owner", .text = &args->owner },
-        { .name = "--batch-size", .text = &args->batch_size },
+        ROW_ARGS(&args->rows),
+        { .name = "--job-dir", .text = &args->job_dir, .fixed = true },
+        { .name = "--batch-size", .text = &args->batch_size, .fixed = true },
         { .name = "--max-errors", .text = &args->max_errors },
         { .name = "--max-parallel", .text = &args->max_parallel },
         { .name = "--max-rate", .text = &args->max_rate },
@@ -50,25 +59,16 @@ enum weir_status job_args_parse(struct job_args *args, bool resuming, int argc, 
         { .name = "--memory", .text = &args->memory },
         { .name = "--progress", .text = &args->progress },
         { .name = "--yes", .flag = &args->yes },
+        { .name = "--operation", .text = &args->operation, .fixed = true }, /* check only */
     };
+    size_t count = sizeof(table) / sizeof(table[0]) - (use != JOB_ARGS_CHECK);
     int operands = 0;
-    enum weir_status status =
-        args_parse(table, sizeof(table) / sizeof(table[0]), argc, argv, &operands, err);
+    enum weir_status status = args_parse(table, count, argc, argv, &operands, err);
     args->operand_count = (size_t)operands;
-    const char *fixed = resuming && !status ? fixed_option(args) : NULL;
-    if (fixed)
-        return weir_fail(err, WEIR_E_INVALID,
-                         "%s cannot be given again: the job has kept what it began with", fixed);
-    return status;
+    return status ? status : check_place(table, count, use, operands, err);
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
-
-static enum weir_status refuse(const char *name, const char *text, const char *right,
-                               struct weir_error *err)
-{
-    return weir_fail(err, WEIR_E_INVALID, "%s is \"%.100s\"; it must be %s", name, text, right);
-}
 
 /* False: no whole number from `min` to `max`. */
 static bool read_whole(const char *text, int64_t min, int64_t max, int64_t *ret)
@@ -110,13 +110,13 @@ static enum weir_status read_errors(const char *text, struct weir_job_options *r
     double percent;
     if (all.len > 0 && text[all.len - 1] == '%') {
         if (!read_decimal(weir_str(text, all.len - 1), &percent) || percent <= 0 || percent > 100)
-            return refuse("--max-errors", text, right, err);
+            return args_refuse("--max-errors", text, right, err);
         ret->rejected_max = UINT64_MAX;
         ret->rejected_share_max = percent / 100;
         return WEIR_OK;
     }
     if (!read_whole(text, 0, INT64_MAX, &rows))
-        return refuse("--max-errors", text, right, err);
+        return args_refuse("--max-errors", text, right, err);
     ret->rejected_max = (uint64_t)rows;
     return WEIR_OK;
 }
@@ -149,7 +149,7 @@ static enum weir_status read_memory(const char *text, size_t *ret, struct weir_e
 {
     int64_t bytes;
     if (!read_size(text, &bytes) || bytes < MEMORY_MIN)
-        return refuse("--memory", text, "a size from 1MiB to 1024GiB, such as 24MiB", err);
+        return args_refuse("--memory", text, "a size from 1MiB to 1024GiB, such as 24MiB", err);
     *ret = (size_t)bytes;
     return WEIR_OK;
 }
@@ -158,7 +158,8 @@ static enum weir_status read_rate(const char *text, double *ret, struct weir_err
 {
     double rate;
     if (!read_decimal(weir_str_from(text), &rate) || rate <= 0 || rate > RATE_MAX)
-        return refuse("--max-rate", text, "a number of rows a second above 0, such as 250", err);
+        return args_refuse("--max-rate", text, "a number of rows a second above 0, such as 250",
+                           err);
     *ret = rate;
     return WEIR_OK;
 }
@@ -167,32 +168,9 @@ static enum weir_status read_deadline(const char *text, int64_t *ret, struct wei
 {
     int64_t deadline_us;
     if (!weir_duration_parse(weir_str_from(text), &deadline_us) || deadline_us <= 0)
-        return refuse("--deadline", text, "a duration with a unit, such as 90s, 30m, 2h or 1d",
-                      err);
+        return args_refuse("--deadline", text, "a duration with a unit, such as 90s, 30m, 2h or 1d",
+                           err);
     *ret = deadline_us;
-    return WEIR_OK;
-}
-
-/* caller, or systemuser:ID or team:ID. */
-static enum weir_status check_owner(const char *text, struct weir_error *err)
-{
-    const char *colon = strchr(text, ':');
-    struct weir_str kind = weir_str(text, colon ? (size_t)(colon - text) : strlen(text));
-    struct weir_guid id;
-    bool user = weir_str_equal(kind, weir_str_from("systemuser"));
-    bool team = weir_str_equal(kind, weir_str_from("team"));
-    if (strcmp(text, "caller") == 0 ||
-        (colon && (user || team) && weir_guid_parse(weir_str_from(colon + 1), &id)))
-        return WEIR_OK;
-    return refuse("--owner", text, "systemuser:ID, team:ID with the id of one, or caller", err);
-}
-
-/* Which columns the table has is for the service to say. */
-static enum weir_status check_key(const char *text, struct weir_error *err)
-{
-    size_t len = strlen(text);
-    if (len == 0 || text[0] == ',' || text[len - 1] == ',' || strstr(text, ",,"))
-        return refuse("--key", text, "the names of columns, with commas between them", err);
     return WEIR_OK;
 }
 
@@ -203,18 +181,19 @@ static enum weir_status read_numbers(const struct job_args *args, struct weir_jo
     int64_t number;
     if (args->batch_size) {
         if (!read_whole(args->batch_size, 1, WEIR_TARGETS_MAX, &number))
-            return refuse("--batch-size", args->batch_size, "a whole number from 1 to 1000", err);
+            return args_refuse("--batch-size", args->batch_size, "a whole number from 1 to 1000",
+                               err);
         ret->batch_size = (uint32_t)number;
     }
     if (args->max_parallel) {
         if (!read_whole(args->max_parallel, 1, PARALLEL_MAX, &number))
-            return refuse("--max-parallel", args->max_parallel, "a whole number from 1 to 520000",
-                          err);
+            return args_refuse("--max-parallel", args->max_parallel,
+                               "a whole number from 1 to 520000", err);
         ret->parallel_batches_max = (uint32_t)number;
     }
     if (args->limit) {
         if (!read_whole(args->limit, 1, INT64_MAX, &number))
-            return refuse("--limit", args->limit, "a number of rows from 1 on", err);
+            return args_refuse("--limit", args->limit, "a number of rows from 1 on", err);
         ret->rows_max = (uint64_t)number;
     }
     return WEIR_OK;
@@ -234,13 +213,7 @@ enum weir_status job_args_options(const struct job_args *args, struct weir_job_o
         status = read_deadline(args->deadline, &ret->deadline_us, err);
     if (!status && args->memory)
         status = read_memory(args->memory, &ret->memory_bytes_max, err);
-    if (!status && args->key)
-        status = check_key(args->key, err);
-    if (!status && args->owner)
-        status = check_owner(args->owner, err);
-    ret->key = args->key;
-    ret->owner = args->owner;
-    return status;
+    return status ? status : row_args_options(&args->rows, ret, err);
 }
 
 enum weir_status job_args_progress(const struct job_args *args, enum job_progress_form *ret,
@@ -252,6 +225,6 @@ enum weir_status job_args_progress(const struct job_args *args, enum job_progres
     else if (strcmp(text, "plain") == 0 || strcmp(text, "auto") == 0)
         *ret = JOB_PROGRESS_PLAIN;
     else
-        return refuse("--progress", text, "auto, plain or none", err);
+        return args_refuse("--progress", text, "auto, plain or none", err);
     return WEIR_OK;
 }

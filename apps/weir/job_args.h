@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line of create, update, upsert, delete and resume: words first, then what they mean.
- * A resumed job has its key, owner, batch size and directory already; whoever gives them again is
- * told so.
+ * The command line of create, update, upsert, delete, resume and check: words first, then what they
+ * mean.
+ * A resumed job has its rows' options (row_args.h), batch size and directory already; whoever gives
+ * one of them again is told so.
  */
 #ifndef WEIR_APP_JOB_ARGS_H
 #define WEIR_APP_JOB_ARGS_H
 
+#include "row_args.h"
 #include "settings.h"
 #include "weir/bulk.h"
 
@@ -15,12 +17,18 @@ enum job_progress_form {
     JOB_PROGRESS_NONE,
 };
 
+/* Who reads it. */
+enum job_args_use {
+    JOB_ARGS_NEW,    /* create, update, upsert, delete */
+    JOB_ARGS_RESUME, /* takes nothing that shapes a job */
+    JOB_ARGS_CHECK,  /* takes --operation besides; without operands nothing that shapes a job */
+};
+
 /* Texts point into argv; NULL: not given. */
 struct job_args {
     struct settings_args settings;
+    struct row_args rows;
     const char *job_dir;
-    const char *key;
-    const char *owner;
     const char *batch_size;
     const char *max_errors;
     const char *max_parallel;
@@ -29,13 +37,14 @@ struct job_args {
     const char *deadline;
     const char *memory;
     const char *progress;
+    const char *operation;
     bool yes;
     char **operands;
     size_t operand_count;
 };
 
-/* WEIR_E_INVALID: an option that is not known, lacks its value, or is none of a resumed job. */
-enum weir_status job_args_parse(struct job_args *args, bool resuming, int argc, char **argv,
+/* WEIR_E_INVALID: an option that is not known, lacks its value, or has no place here. */
+enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
                                 struct weir_error *err);
 
 /*

@@ -224,7 +224,8 @@ static int run_words(struct run *run, int argc, char **argv)
     struct weir_error err = { 0 };
     weir_job_options_defaults(&run->options);
     run->options.operation = run->operation;
-    if (job_args_parse(&run->args, run->resuming, argc, argv, &err))
+    if (job_args_parse(&run->args, run->resuming ? JOB_ARGS_RESUME : JOB_ARGS_NEW, argc, argv,
+                       &err))
         return fail(run, &err);
     if (run->args.settings.help) {
         fputs(run->command->help, stdout);

@@ -17,7 +17,30 @@ int job_command_run(const struct command *command, enum weir_operation operation
                     char **argv);
 int job_command_resume(const struct command *command, int argc, char **argv);
 
-/* Of a help text: what every job takes. */
+/* Of a help text: where values go. */
+#define JOB_COMMAND_HELP_TARGETS                                                                   \
+    "A header cell, a member's name or a mapping file says where values go:\n"                     \
+    "  name                             a column, by its logical name; weir describe TABLE\n"      \
+    "  parentcustomerid:account         a lookup: cells are ids of rows of this table\n"           \
+    "  parentaccountid:account(accountnumber)   or values of this column, best of a key\n"         \
+    "  parentaccountid:account(#code)   or what --id-from code made the ids of its rows of\n"
+
+/* What rows are made of, and how they are sent. */
+#define JOB_COMMAND_HELP_ROWS                                                                      \
+    "  --mapping FILE      which column goes where; weir map writes one to edit\n"                 \
+    "  --with COL=VALUE    the same value in every row; as often as needed\n"                      \
+    "  --ignore-columns COL[,COL]   of the files\n"                                                \
+    "  --empty E           cells without text: omit the column, null it, or reject (omit)\n"       \
+    "  --timezone ZONE     of dates without an offset, as in Europe/Berlin\n"                      \
+    "  --format F          csv, tsv or jsonl (by the name of the first file)\n"                    \
+    "  --raw               JSON Lines with objects as the Web API takes them\n"
+
+#define JOB_COMMAND_HELP_SENDING                                                                   \
+    "  --as ID             for the user with this Entra object id\n"                               \
+    "  --bypass-logic L    plug-ins and workflows: sync, async or all\n"                           \
+    "  --bypass-flows, --detect-duplicates, --tag TEXT   for the service; see weir(1)\n"
+
+/* What every job takes. */
 #define JOB_COMMAND_HELP_RUN                                                                       \
     "  --max-parallel N    requests in flight      --max-rate ROWS     a second\n"                 \
     "  --max-errors N|P%   rejected rows (100)     --memory SIZE       of rows on their way\n"     \

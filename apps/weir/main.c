@@ -6,10 +6,16 @@
  *     command.h          what a sub-command is
  *     args.c             options on a command line
  *     settings.c         configuration file, environment, command line; the log
- *     check.c            weir check: does every connection work? (role.c: the roles of a user)
+ *     check.c            weir check
+ *       inspection.c       does every connection work? (role.c: the roles of a user)
+ *       dry_run.c          a job without its writes (dry_run_columns.c, dry_run_text.c)
+ *       reasons.c          why rows would be rejected, counted
+ *       estimate.c         how long it would take
+ *     describe.c         weir describe: what a table is (describe_text.c, describe_json.c)
+ *     map.c              weir map: a mapping file to edit (input_names.c: the names in a file)
  *     create.c update.c upsert.c delete.c resume.c      what each says of itself
  *     job_command.c      their common life, from the command line to the exit code
- *       job_args.c         what the command line says
+ *       job_args.c         what the command line says (row_args.c: of the rows)
  *       job_place.c        where jobs live
  *       job_signals.c      Ctrl-C, once and twice
  *       confirm.c          asking before rows are changed
@@ -17,7 +23,9 @@
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty
- *     say.c figures.c    lines and numbers for people
+ *     ask_table.c        what the service says of a table
+ *     column_text.c      what a column holds, in words
+ *     say.c figures.c printable.c     lines, numbers and words of others, for people
  *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.
@@ -35,8 +43,8 @@
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
-    &command_create, &command_update, &command_upsert,
-    &command_delete, &command_resume, &command_check,
+    &command_create, &command_update, &command_upsert,   &command_delete,
+    &command_resume, &command_check,  &command_describe, &command_map,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

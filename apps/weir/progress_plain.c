@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "figures.h"
+#include "printable.h"
 #include "say.h"
 
 #define NAME_COLUMNS 20 /* of a connection's name; the rest is cut */
@@ -31,14 +32,9 @@ void progress_plain_take(struct progress_plain *progress, struct weir_job *job)
     }
 }
 
-/* Names and words come from elsewhere: nothing in them may steer a terminal. */
 static void add_words(struct weir_buf *line, const char *words, size_t columns)
 {
-    struct weir_str cut = weir_str_cut(weir_str_from(words), columns);
-    for (size_t i = 0; i < cut.len; i++) {
-        unsigned char c = (unsigned char)cut.ptr[i];
-        weir_buf_add_char(line, c < ' ' || c == 0x7f ? '?' : cut.ptr[i]);
-    }
+    printable_add(line, weir_str_cut(weir_str_from(words), columns));
 }
 
 static void add_name(struct weir_buf *line, const char *name)
@@ -57,6 +53,14 @@ static void add_elapsed(struct weir_buf *line, double elapsed_s)
     uint64_t whole = elapsed_s > 0 && elapsed_s < 1e12 ? (uint64_t)elapsed_s : 0;
     weir_buf_printf(line, "%" PRIu64 ":%02u:%02u  ", whole / 3600, (unsigned)(whole / 60 % 60),
                     (unsigned)(whole % 60));
+}
+
+/* A row is done after its last pass: until then this is what moves. */
+static void add_pass(struct weir_buf *line, const struct weir_job_progress *job)
+{
+    if (job->passes > 1)
+        weir_buf_printf(line, "pass %u of %u: %s rows; ", job->pass, job->passes,
+                        figure_count(job->pass_ended).text);
 }
 
 static void add_rows(struct weir_buf *line, const struct weir_job_progress *job)
@@ -107,6 +111,7 @@ void progress_plain_line(const struct progress_plain *progress,
     struct weir_buf whole;
     weir_buf_init(&whole, 4096);
     add_elapsed(&whole, progress->job.elapsed_s);
+    add_pass(&whole, &progress->job);
     add_rows(&whole, &progress->job);
     add_trouble(&whole, progress);
     struct weir_str cut =

@@ -18,7 +18,7 @@ const struct command command_resume = {
         "Goes on with a job (its id, or its directory) that was interrupted, killed or stopped:\n"
         "rows that are finished are passed over, the others are sent. The files must be as they\n"
         "were; rows that came from standard input must come from there again, with - behind the\n"
-        "job. Table, key and owner are the job's own. A finished job stays as it is.\n"
+        "job. Whatever shapes its rows is the job's own. A finished job stays as it is.\n"
         "\n"
         JOB_COMMAND_HELP_RUN
         "\n"

@@ -5,16 +5,14 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "printable.h"
 
-/* Names go to a terminal: nothing in them may steer it. */
 static char *printable(struct weir_str name)
 {
-    char *copy = weir_strndup(name.ptr, name.len);
-    for (char *at = copy; *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    }
-    return copy;
+    struct weir_buf copy;
+    weir_buf_init(&copy, name.len);
+    printable_add(&copy, name);
+    return weir_buf_take(&copy);
 }
 
 enum weir_status role_set_read(struct role_set *set, struct weir_str body)

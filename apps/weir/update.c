@@ -19,8 +19,13 @@ const struct command command_update = {
         "of the primary key, or by an alternate key. A row that is not there is rejected. It\n"
         "shows what it is going to do and asks; without a terminal it needs --yes.\n"
         "\n"
+        JOB_COMMAND_HELP_TARGETS
+        "\n"
         "  --key COL[,COL]     the alternate key that names the rows\n"
+        "  --id-from COL[,COL] the columns that their ids were derived from\n"
         "  --yes               do not ask\n"
+        JOB_COMMAND_HELP_ROWS
+        JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
         "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
         JOB_COMMAND_HELP_RUN

@@ -19,9 +19,15 @@ const struct command command_upsert = {
         "of the primary key, or by an alternate key. It shows what it is going to do and asks;\n"
         "without a terminal it needs --yes.\n"
         "\n"
+        JOB_COMMAND_HELP_TARGETS
+        "\n"
         "  --key COL[,COL]     the alternate key that names the rows\n"
+        "  --id-from COL[,COL] or the columns that their ids are derived from\n"
         "  --owner OWNER       of new rows: systemuser:ID, team:ID, or caller (who sends them)\n"
-        "  --yes               do not ask            --batch-size N      rows in a request (100)\n"
+        "  --yes               do not ask\n"
+        JOB_COMMAND_HELP_ROWS
+        JOB_COMMAND_HELP_SENDING
+        "  --batch-size N      rows in a request at most (100)\n"
         "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
         JOB_COMMAND_HELP_RUN
         "\n"

@@ -124,8 +124,12 @@ def test_help_fits_one_screen_and_shows_an_example(folder):
         result = run([WEIR, *arguments], cwd=folder)
         assert result.returncode == 0, result
         lines = result.stdout.splitlines()
-        assert 5 < len(lines) <= 24 and max(map(len, lines)) <= 88, (arguments, result.stdout)
-    assert "example:" in run([WEIR, "help", "check"]).stdout
+        assert 5 < len(lines) <= 30 and max(map(len, lines)) <= 88, (arguments, result.stdout)
+    for command in ("check", "describe", "map"):
+        lines = run([WEIR, "help", command]).stdout.splitlines()
+        assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
+        assert lines[-2] == "example:" and lines[-1].startswith(f"  weir {command} "), lines
+        assert run([WEIR, command, "--help"]).stdout.splitlines() == lines
     assert run([WEIR, "--version"]).stdout.startswith("weir ")
     assert run([WEIR]).returncode == 2
 

@@ -26,7 +26,7 @@ static enum weir_status give(const char *name, const char *value)
     snprintf(words[0], sizeof(words[0]), "%s", name);
     snprintf(words[1], sizeof(words[1]), "%s", value);
     weir_job_options_defaults(&options);
-    enum weir_status status = job_args_parse(&args, false, 2, argv, NULL);
+    enum weir_status status = job_args_parse(&args, JOB_ARGS_NEW, 2, argv, NULL);
     return status ? status : job_args_options(&args, &options, NULL);
 }
 
@@ -83,6 +83,60 @@ START_TEST(every_option_reaches_its_field)
     ck_assert_int_eq(give("--owner", "team:01234567-89ab-cdef-0123-456789abcdef"), WEIR_OK);
     ck_assert_str_eq(options.owner, "team:01234567-89ab-cdef-0123-456789abcdef");
     ck_assert_int_eq(give("--owner", "caller"), WEIR_OK);
+    ck_assert_int_eq(give("--id-from", "a,b"), WEIR_OK);
+    ck_assert_str_eq(options.id_from, "a,b");
+    ck_assert_int_eq(give("--mapping", "m.json"), WEIR_OK);
+    ck_assert_str_eq(options.mapping, "m.json");
+    ck_assert_int_eq(give("--ignore-columns", "a,b"), WEIR_OK);
+    ck_assert_str_eq(options.ignore_columns, "a,b");
+    ck_assert_int_eq(give("--timezone", "Europe/Berlin"), WEIR_OK);
+    ck_assert_str_eq(options.timezone, "Europe/Berlin");
+    ck_assert_int_eq(give("--as", "01234567-89ab-cdef-0123-456789abcdef"), WEIR_OK);
+    ck_assert_str_eq(options.as, "01234567-89ab-cdef-0123-456789abcdef");
+    ck_assert_int_eq(give("--bypass-logic", "async"), WEIR_OK);
+    ck_assert_str_eq(options.bypass_logic, "async");
+    ck_assert_int_eq(give("--format", "jsonl"), WEIR_OK);
+    ck_assert_str_eq(options.format, "jsonl");
+    ck_assert_int_eq(give("--tag", "load"), WEIR_OK);
+    ck_assert_str_eq(options.tag, "load");
+}
+END_TEST
+
+START_TEST(what_an_empty_cell_means_is_one_of_three_words)
+{
+    ck_assert_int_eq(give("--limit", "1"), WEIR_OK);
+    ck_assert_int_eq(options.empty, WEIR_EMPTY_OMIT);
+    ck_assert_int_eq(give("--empty", "omit"), WEIR_OK);
+    ck_assert_int_eq(options.empty, WEIR_EMPTY_OMIT);
+    ck_assert_int_eq(give("--empty", "null"), WEIR_OK);
+    ck_assert_int_eq(options.empty, WEIR_EMPTY_NULL);
+    ck_assert_int_eq(give("--empty", "reject"), WEIR_OK);
+    ck_assert_int_eq(options.empty, WEIR_EMPTY_REJECT);
+    ck_assert_int_eq(give("--empty", "Null"), WEIR_E_INVALID);
+}
+END_TEST
+
+START_TEST(switches_are_off_until_given_and_constants_come_in_their_order)
+{
+    char texts[][24] = {
+        "--with",       "a=1",   "--raw",    "--bypass-flows", "--detect-duplicates",
+        "--with=b=c=d", "table", "--with=c="
+    };
+    char *argv[COUNT(texts)];
+    for (size_t i = 0; i < COUNT(texts); i++)
+        argv[i] = texts[i];
+    ck_assert_int_eq(give("--limit", "1"), WEIR_OK);
+    ck_assert(!options.raw && !options.bypass_flows && !options.detect_duplicates);
+    ck_assert_uint_eq(options.with_count, 0);
+    weir_job_options_defaults(&options);
+    ck_assert_int_eq(job_args_parse(&args, JOB_ARGS_NEW, COUNT(texts), argv, NULL), WEIR_OK);
+    ck_assert_int_eq(job_args_options(&args, &options, NULL), WEIR_OK);
+    ck_assert(options.raw && options.bypass_flows && options.detect_duplicates);
+    ck_assert_uint_eq(options.with_count, 3);
+    ck_assert_str_eq(options.with[0], "a=1");
+    ck_assert_str_eq(options.with[1], "b=c=d");
+    ck_assert_str_eq(options.with[2], "c=");
+    ck_assert_uint_eq(args.operand_count, 1);
 }
 END_TEST
 
@@ -128,6 +182,8 @@ int main(void)
     suite_add(&s, sizes_count_in_powers_of_1024_whatever_the_unit_is_called);
     suite_add(&s, errors_are_a_number_or_a_share_and_one_takes_the_place_of_the_other);
     suite_add(&s, every_option_reaches_its_field);
+    suite_add(&s, what_an_empty_cell_means_is_one_of_three_words);
+    suite_add(&s, switches_are_off_until_given_and_constants_come_in_their_order);
     suite_add(&s, whatever_is_given_is_refused_or_within_its_bounds);
     return suite_run(&s);
 }

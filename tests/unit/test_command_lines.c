@@ -15,7 +15,9 @@
 #include "exit_code.h"
 #include "figures.h"
 #include "job_place.h"
+#include "printable.h"
 #include "progress_plain.h"
+#include "records/utf8.h"
 #include "resume_line.h"
 #include "support/suite.h"
 
@@ -90,6 +92,26 @@ START_TEST(a_line_of_progress_says_who_is_throttled_and_who_is_set_aside)
 }
 END_TEST
 
+START_TEST(a_job_of_several_passes_says_in_which_it_is)
+{
+    struct progress_plain it = {
+        .job = { .pass = 2,
+                 .passes = 3,
+                 .pass_ended = 4100,
+                 .rows_per_second = 820,
+                 .eta_s = -1,
+                 .elapsed_s = 5,
+                 .read_share = -1 },
+    };
+    char line[PROGRESS_PLAIN_COLUMNS + 1];
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:00:05  pass 2 of 3: 4,100 rows; 0 done, 820 rows/s");
+    it.job.pass = it.job.passes = 1;
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:00:05  0 done, 820 rows/s");
+}
+END_TEST
+
 /* Any of the values that a double may have, the odd ones often. */
 static double any_number(struct weir_rng *rng)
 {
@@ -117,7 +139,10 @@ START_TEST(whatever_the_job_says_a_line_fits_120_columns_and_is_one_line)
             name[at] = name[at] == 'n' ? 'x' : name[at];
         name[len] = '\0';
         struct progress_plain it = {
-            .job = { .done = any_count(&rng),
+            .job = { .pass = 1 + (unsigned)weir_rng_below(&rng, 3),
+                     .passes = 1 + (unsigned)weir_rng_below(&rng, 3),
+                     .pass_ended = any_count(&rng),
+                     .done = any_count(&rng),
                      .rejected = any_count(&rng),
                      .skipped = any_count(&rng),
                      .rows_per_second = any_number(&rng),
@@ -283,12 +308,69 @@ START_TEST(every_status_has_its_exit_code)
 }
 END_TEST
 
+START_TEST(words_of_others_cannot_steer_a_terminal)
+{
+    static const struct {
+        const char *text;
+        const char *shown;
+        size_t columns;
+    } cases[] = {
+        { "", "", 0 },
+        { "Caf\u00e9 \U0001f600", "Caf\u00e9 \U0001f600", 6 },
+        { "\033[31m\r\n\t\177", "?[31m????", 9 },
+        { "\xc2\x9b"
+          "2J \u00a0",
+          "?2J \u00a0", 5 }, /* CSI as one character */
+        { "\xc3", "?", 1 },
+        { "\xc3(", "?(", 2 },
+        { "\xed\xa0\x80", "???", 3 }, /* half of a pair */
+        { "\xf8\x88\x80\x80\x80", "?????", 5 },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weir_buf buf;
+        struct weir_str text = weir_str_from(cases[i].text);
+        weir_buf_init(&buf, 100);
+        printable_add(&buf, text);
+        ck_assert_str_eq(weir_buf_text(&buf), cases[i].shown);
+        ck_assert_uint_eq(printable_columns(text), cases[i].columns);
+        weir_buf_release(&buf);
+    }
+}
+END_TEST
+
+START_TEST(whatever_bytes_come_what_is_shown_is_text_without_controls)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, 7, 0);
+    for (int round = 0; round < 20000; round++) {
+        char bytes[12];
+        struct weir_buf buf;
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (char)weir_rng_below(&rng, 256);
+        weir_buf_init(&buf, sizeof(bytes)); /* never more than came */
+        printable_add(&buf, weir_str(bytes, sizeof(bytes)));
+        struct weir_str shown = weir_str(weir_buf_text(&buf), buf.len);
+        ck_assert(!buf.overflow);
+        ck_assert_uint_eq(weir_utf8_check(shown), shown.len);
+        ck_assert_uint_eq(printable_columns(shown),
+                          printable_columns(weir_str(bytes, sizeof(bytes))));
+        for (size_t i = 0; i < shown.len; i++) {
+            unsigned char c = (unsigned char)shown.ptr[i];
+            ck_assert(c >= ' ' && c != 0x7f);
+            ck_assert(c != 0xc2 || (unsigned char)shown.ptr[i + 1] >= 0xa0);
+        }
+        weir_buf_release(&buf);
+    }
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("command_lines");
     suite_add(&s, counts_are_read_in_groups_of_three);
     suite_add(&s, spans_and_rates_never_show_sixty_seconds_or_nonsense);
     suite_add(&s, a_line_of_progress_says_who_is_throttled_and_who_is_set_aside);
+    suite_add(&s, a_job_of_several_passes_says_in_which_it_is);
     suite_add(&s, whatever_the_job_says_a_line_fits_120_columns_and_is_one_line);
     suite_add(&s, a_quoted_word_is_the_same_word_to_a_shell);
     suite_add(&s, a_word_that_needs_no_quotes_has_none);
@@ -297,5 +379,7 @@ int main(void)
     suite_add(&s, without_a_home_there_is_no_place_for_jobs);
     suite_add(&s, of_two_exit_codes_the_graver_one_stands);
     suite_add(&s, every_status_has_its_exit_code);
+    suite_add(&s, words_of_others_cannot_steer_a_terminal);
+    suite_add(&s, whatever_bytes_come_what_is_shown_is_text_without_controls);
     return suite_run(&s);
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job without its writes: what weir check TABLE FILE... does.
+ *
+ *     connections ─▶ table and mapping ─▶ every row, mapped and packed ─▶ report
+ *        4 6 10           2 4 6 7 10                1 2 7
+ *
+ * The report is on standard output, what is wrong on standard error.
+ */
+#ifndef WEIR_APP_DRY_RUN_H
+#define WEIR_APP_DRY_RUN_H
+
+#include <stdio.h>
+
+#include "bulk/job_check.h"
+#include "command.h"
+#include "estimate.h"
+#include "job_args.h"
+#include "records/spec.h"
+
+/* `options` have been read from `args`, without the table. Returns the exit code. */
+int dry_run(const struct command *command, const struct job_args *args,
+            const struct settings *settings, struct weir_job_options *options);
+
+/* --- what it prints --- */
+
+/* What becomes of each column of the input; `columns` may be none, `spec` NULL. */
+void dry_run_print_columns(FILE *out, const struct weir_table *table, struct weir_columns columns,
+                           const struct weir_spec *spec);
+
+/* Rows, reasons, keys. `ids_made`: rows that have no id get one. */
+void dry_run_print_rows(FILE *out, const struct weir_job_check *check, bool ids_made);
+
+/* Requests, how long, what it counts for. */
+void dry_run_print_work(FILE *out, const struct weir_job_check *check,
+                        const struct estimate_world *world);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* What a dry run has found, in words; see dry_run.h. */
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "dry_run.h"
+#include "figures.h"
+#include "printable.h"
+#include "reasons.h"
+
+/* Rejected rows that are shown one by one. */
+#define SHOWN_MAX 20
+
+/* A message is as long as the value in it; this is enough to know which one it is. */
+#define MESSAGE_BYTES_MAX 400
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Words of the input: nothing in them may steer a terminal. */
+static void put_words(FILE *out, struct weir_str words)
+{
+    struct weir_buf shown;
+    struct weir_str cut = weir_str_cut(words, MESSAGE_BYTES_MAX);
+    weir_buf_init(&shown, MESSAGE_BYTES_MAX);
+    printable_add(&shown, cut);
+    fprintf(out, "%s%s", weir_buf_text(&shown), cut.len < words.len ? "…" : "");
+    weir_buf_release(&shown);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* What is wrong, and, if it is not known already, what the column takes instead. */
+static void put_refusal(FILE *out, const struct weir_check_refusal *refusal, bool whole)
+{
+    struct weir_str message = weir_str_from(refusal->message);
+    if (refusal->column[0]) {
+        char takes[WEIR_NAME_BYTES_MAX + 16];
+        put_words(out, weir_str_from(refusal->column));
+        fputs(": ", out);
+        snprintf(takes, sizeof(takes), "; \"%.*s\" ", WEIR_NAME_BYTES_MAX, refusal->column);
+        const char *found = whole ? NULL : strstr(refusal->message, takes);
+        if (found)
+            message.len = (size_t)(found - refusal->message);
+    }
+    put_words(out, message);
+    fputc('\n', out);
+}
+
+static void print_reasons(FILE *out, const struct weir_job_check *check)
+{
+    struct reasons reasons;
+    reasons_init(&reasons, check->refusals, check->refusal_count);
+    fputs("\n    ROWS  REASON, AS IN ITS FIRST ROW\n", out);
+    for (size_t i = 0; i < reasons.count; i++) {
+        fprintf(out, "%8s  ", figure_count(reasons.list[i].rows).text);
+        put_refusal(out, reasons.list[i].first, true);
+    }
+    if (reasons.others > 0)
+        fprintf(out, "%8s  for other reasons\n", figure_count(reasons.others).text);
+    if (check->refused > check->refusal_count)
+        fprintf(out, "%8s  not looked at: only the first %s are told apart\n",
+                figure_count(check->refused - check->refusal_count).text,
+                figure_count(check->refusal_count).text);
+    reasons_release(&reasons);
+}
+
+/* Below the working directory, where most are, the rest of the path says it. */
+static const char *path_from_here(const char *path)
+{
+    char here[PATH_MAX];
+    size_t len = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+    return len > 1 && strncmp(path, here, len) == 0 && path[len] == '/' ? path + len + 1 : path;
+}
+
+static void print_refusals(FILE *out, const struct weir_job_check *check)
+{
+    uint32_t shown = check->refusal_count < SHOWN_MAX ? check->refusal_count : SHOWN_MAX;
+    fputc('\n', out);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct weir_check_refusal *refusal = &check->refusals[i];
+        put_words(out, weir_str_from(path_from_here(refusal->path)));
+        fprintf(out, ":%" PRIu64 ": row %s: ", refusal->line, figure_count(refusal->row).text);
+        put_refusal(out, refusal, false);
+    }
+    if (check->refused > shown)
+        fprintf(out, "and %s more\n", figure_count(check->refused - shown).text);
+}
+
+static void print_keys(FILE *out, const struct weir_job_check *check, bool ids_made)
+{
+    if (check->repeated > 0)
+        fprintf(out,
+                "repeated keys  %s row%s, the first is row %s with the key of row %s; they are "
+                "applied in this order\n",
+                figure_count(check->repeated).text, plural(check->repeated),
+                figure_count(check->repeated_row).text, figure_count(check->repeated_first).text);
+    else
+        fprintf(out, "repeated keys  none%s\n",
+                ids_made ? "; rows that have no id get one of their own" : "");
+    if (check->keys_forgotten)
+        fputs("               there are too many keys to remember all: later repeats are not "
+              "seen\n",
+              out);
+}
+
+void dry_run_print_rows(FILE *out, const struct weir_job_check *check, bool ids_made)
+{
+    fprintf(out, "\nrows           %s read%s\n", figure_count(check->rows).text,
+            check->limited ? ", as --limit says; there may be more" : "");
+    fprintf(out, "rejected       %s\n",
+            check->refused ? figure_count(check->refused).text : "none");
+    print_keys(out, check, ids_made);
+    if (check->refused == 0)
+        return;
+    print_reasons(out, check);
+    print_refusals(out, check);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void print_passes(FILE *out, const struct weir_job_check *check)
+{
+    static const char *const names[WEIR_PASSES] = {
+        [WEIR_PASS_ROWS] = "requests",
+        [WEIR_PASS_LOOKUPS] = "then, lookups",
+        [WEIR_PASS_STATE] = "then, states",
+    };
+    for (int i = 0; i < WEIR_PASSES; i++) {
+        const struct weir_check_pass *pass = &check->passes[i];
+        if (i == WEIR_PASS_ROWS || pass->rows > 0)
+            fprintf(out, "%-13s  %s row%s in %s request%s, by %s\n", names[i],
+                    figure_count(pass->rows).text, plural(pass->rows),
+                    figure_count(pass->requests).text, plural(pass->requests), pass->message);
+    }
+}
+
+static void print_bound(FILE *out, enum estimate_bound bound, const struct estimate_world *world)
+{
+    switch (bound) {
+    case ESTIMATE_BOUND_EXECUTION:
+        fprintf(out, "execution time: 1,200 s in any 300 s for each of %zu connection%s",
+                world->connections, plural(world->connections));
+        return;
+    case ESTIMATE_BOUND_REQUESTS:
+        fprintf(out, "requests: 6,000 in any 300 s for each of %zu connection%s",
+                world->connections, plural(world->connections));
+        return;
+    case ESTIMATE_BOUND_PARALLELISM:
+        fprintf(out, "parallelism: the service recommends %s request%s in flight",
+                figure_count(world->in_flight).text, plural(world->in_flight));
+        return;
+    case ESTIMATE_BOUND_USER_PARALLELISM:
+        fputs("parallelism, by --max-parallel", out);
+        return;
+    case ESTIMATE_BOUND_USER_RATE:
+        fputs("--max-rate", out);
+        return;
+    default:
+        fputs("nothing but the answers: all requests are in flight at once", out);
+    }
+}
+
+static void print_duration(FILE *out, const struct weir_job_check *check,
+                           const struct estimate_world *world)
+{
+    struct estimate estimate = { 0 };
+    for (int i = 0; i < WEIR_PASSES; i++)
+        estimate_add(&estimate, world, check->passes[i].requests, check->passes[i].rows);
+    if (estimate.bound == ESTIMATE_BOUND_NONE)
+        return;
+    fprintf(out,
+            "duration       about %s, if the service takes %.1f s for 100 rows, which is an "
+            "assumption\n",
+            figure_span(estimate.seconds).text, ESTIMATE_HUNDRED_ROWS_S);
+    fputs("bound by       ", out);
+    print_bound(out, estimate.bound, world);
+    fputc('\n', out);
+}
+
+/* Passes are operations of their own. */
+static void print_entitlement(FILE *out, const struct weir_job_check *check)
+{
+    uint64_t operations = 0;
+    for (int i = 0; i < WEIR_PASSES; i++)
+        operations += check->passes[i].rows;
+    if (operations == 0)
+        return;
+    fprintf(out,
+            "entitlement    %s operation%s of the tenant's daily pool for application users: "
+            "500,000 and\n"
+            "               more with Dynamics 365 licences, 25,000 with Power Apps alone\n",
+            figure_count(operations).text, plural(operations));
+}
+
+void dry_run_print_work(FILE *out, const struct weir_job_check *check,
+                        const struct estimate_world *world)
+{
+    fputc('\n', out);
+    print_passes(out, check);
+    print_duration(out, check, world);
+    print_entitlement(out, check);
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The options that say what rows are and how they are sent: rows.py WEIR WEIR_SIM"""
+import json
+import os
+import pathlib
+import re
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+from harness import run, run_tests, simulator, write_config
+
+WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
+OWNER = ["--owner", "caller"]
+
+
+def weir(folder, command, *arguments, **more):
+    environment = {"XDG_STATE_HOME": str(pathlib.Path(folder) / "state")}
+    return run([WEIR, command, "--config", str(pathlib.Path(folder) / "appsettings.json"),
+                *arguments], env=environment, **more)
+
+
+def done(folder, command, *arguments, **more):
+    result = weir(folder, command, *arguments, **more)
+    assert result.returncode == 0, result
+    return result
+
+
+def write(folder, name, *lines):
+    path = pathlib.Path(folder) / name
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def ask(url, config, query):
+    """What the service says to a question."""
+    user = config["Dataverse"]["Connections"][0]
+    form = urllib.parse.urlencode({
+        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
+        "grant_type": "client_credentials", "scope": url + "/.default"})
+    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
+    request = urllib.request.Request(f"{url}/api/data/v9.2/{query}",
+                                     headers={"Authorization": "Bearer " + token["access_token"]})
+    return json.load(urllib.request.urlopen(request))["value"]
+
+
+def by_name(url, config, columns="accountnumber"):
+    """The accounts of the simulator: name -> row."""
+    rows = ask(url, config, f"accounts?$select=accountid,name,{columns}")
+    return {row["name"]: row for row in rows}
+
+
+def next_second():
+    """What was created within the second in which a job began cannot be told from its own rows."""
+    now = int(time.time())
+    while int(time.time()) == now:
+        time.sleep(0.02)
+
+
+def headers(url):
+    return json.load(urllib.request.urlopen(url + "/sim/stats"))["headers"]
+
+
+def test_what_is_asked_of_the_service_reaches_every_request(folder):
+    accounts = write(folder, "accounts.csv", "name", *(f"Account {i}" for i in range(25)))
+    notes = write(folder, "notes.csv", "subject", *(f"Note {i}" for i in range(25)))
+    options = ["--bypass-logic", "all", "--bypass-flows", "--detect-duplicates", "--tag", "nightly"]
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "account", accounts, "--batch-size", "10")
+        plain = headers(url)
+        done(folder, "create", "account", write(folder, "more.csv", "name", "a", "b", "c"),
+             "--batch-size", "1", *options)
+        bulk = headers(url)
+        done(folder, "create", "annotation", notes, *options)
+        single = headers(url)
+    names = ("bypass_sync", "bypass_async", "bypass_flows", "detect_duplicates", "tag")
+    assert all(plain[name] == 0 for name in names), plain
+    assert all(bulk[name] == 3 for name in names), bulk
+    assert all(single[name] == 28 for name in names), single
+
+
+def test_rows_are_those_of_whom_they_are_written_for(folder):
+    rows = write(folder, "rows.csv", "name", "a", "b")
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        people = ask(url, config, "systemusers?$select=systemuserid,fullname,isdisabled,"
+                                  "azureactivedirectoryobjectid")
+        other = next(user for user in people if "app" not in user["fullname"].lower()
+                     and not user["isdisabled"] and user["azureactivedirectoryobjectid"])
+        done(folder, "create", "account", rows, "--as", other["azureactivedirectoryobjectid"])
+        found = by_name(url, config, "_createdby_value,_ownerid_value")
+        nobody = weir(folder, "create", "account", rows, "--as",
+                      "00000000-0000-4000-8000-00000000dead")
+    assert {row["_createdby_value"] for row in found.values()} == {other["systemuserid"]}, found
+    assert {row["_ownerid_value"] for row in found.values()} == {other["systemuserid"]}, found
+    assert nobody.returncode == 4, nobody
+
+
+def test_an_empty_cell_is_left_out_cleared_or_wrong(folder):
+    rows = write(folder, "rows.csv", "accountnumber,name,telephone1", "A1,one,555", "A2,two,555")
+    change = write(folder, "change.csv", "accountnumber,telephone1", "A1,", "A2,7")
+    key = ["--key", "accountnumber", "--yes"]
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "account", rows)
+        done(folder, "update", "account", change, *key)
+        omitted = by_name(url, config, "telephone1")
+        rejected = weir(folder, "update", "account", change, *key, "--empty", "reject")
+        done(folder, "update", "account", change, *key, "--empty", "null")
+        cleared = by_name(url, config, "telephone1")
+    assert [omitted[name]["telephone1"] for name in ("one", "two")] == ["555", "7"], omitted
+    assert rejected.returncode == 1 and "rejected 1 " in rejected.stderr, rejected
+    assert [cleared[name]["telephone1"] for name in ("one", "two")] == [None, "7"], cleared
+
+
+def test_times_are_those_of_the_zone(folder):
+    rows = write(folder, "rows.csv", "name,lastonholdtime", "winter,2024-01-15 12:00",
+                 "summer,2024-07-15 12:00", "own,2024-07-15T12:00:00-05:00")
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        without = weir(folder, "check", "account", rows)
+        done(folder, "create", "account", rows, "--timezone", "Europe/Berlin")
+        found = by_name(url, config, "lastonholdtime")
+    assert without.returncode == 1 and "rejected       2\n" in without.stdout, without
+    assert {name: row["lastonholdtime"] for name, row in found.items()} == {
+        "winter": "2024-01-15T11:00:00Z", "summer": "2024-07-15T10:00:00Z",
+        "own": "2024-07-15T17:00:00Z"}, found
+
+
+def test_constants_are_in_every_row_and_ignored_columns_in_none(folder):
+    rows = write(folder, "rows.csv", "name,Remark,telephone1", "a,x,1", "b,y,2")
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "account", rows, "--ignore-columns", "Remark,telephone1", "--with",
+             "industrycode=Consulting", "--with", "description=a=b, c")
+        found = by_name(url, config, "industrycode,description,telephone1")
+    assert {(row["industrycode"], row["description"], row["telephone1"])
+            for row in found.values()} == {(7, "a=b, c", None)}, found
+
+
+def test_derived_ids_are_found_again_by_all_operations_and_by_other_files(folder):
+    rows = write(folder, "rows.csv", "code,name", "K1,one", "K2,two", "K3,three")
+    people = write(folder, "people.csv", "lastname,parentcustomerid:account(#code)", "Ek,K2")
+    changes = write(folder, "changes.csv", "code,telephone1", "K1,11", "K3,33")
+    gone = write(folder, "gone.csv", "code", "K3")
+    derived = ["--id-from", "code", "--ignore-columns", "code"]
+    with simulator(SIM, "--users", "2", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "account", rows, *derived, *OWNER)
+        done(folder, "create", "contact", people, *OWNER)
+        next_second()
+        again = weir(folder, "create", "account", rows, *derived, *OWNER)
+        done(folder, "update", "account", changes, *derived, "--yes")
+        done(folder, "delete", "account", gone, *derived, "--yes")
+        found = by_name(url, config, "telephone1")
+        contacts = ask(url, config, "contacts?$select=lastname,_parentcustomerid_value")
+    assert "skipped 3 " in again.stderr and again.returncode == 0, again
+    assert {name: row["telephone1"] for name, row in found.items()} == {"one": "11", "two": None}
+    assert contacts[0]["_parentcustomerid_value"] == found["two"]["accountid"], contacts
+
+
+def test_a_job_keeps_what_shapes_its_rows(folder):
+    rows = write(folder, "rows.csv", "Firma,Nr", *(f"Firma {i},{i}" for i in range(40)))
+    mapping = write(folder, "m.json", '{ "columns": { "Firma": "name", "Nr": "accountnumber" } }')
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        part = weir(folder, "create", "account", rows, "--mapping", mapping, "--with",
+                    "donotemail=true", "--limit", "15", "--batch-size", "5")
+        assert part.returncode == 6, part
+        os.unlink(mapping)
+        job = next((pathlib.Path(folder) / "state" / "weir" / "jobs").iterdir()).name
+        done(folder, "resume", job)
+        found = by_name(url, config, "accountnumber,donotemail")
+    assert sorted((name, row["accountnumber"], row["donotemail"]) for name, row in found.items()) \
+        == sorted((f"Firma {i}", str(i), True) for i in range(40)), found
+
+
+def test_json_lines_are_cells_or_objects_of_the_web_api(folder):
+    cells = write(folder, "cells.jsonl", '{"name":"a","industrycode":"Consulting"}',
+                  '{"name":"b","donotemail":true}')
+    objects = write(folder, "objects.txt", '{"name":"c","industrycode":7}')
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "account", cells)
+        with open(objects) as stream:
+            done(folder, "create", "account", "-", "--format", "jsonl", "--raw", stdin=stream)
+        done(folder, "upsert", "account", write(folder, "up.txt", '{"accountnumber":"U","name":"d"}'),
+             "--format", "jsonl", "--key", "accountnumber", "--yes")
+        found = by_name(url, config, "industrycode,donotemail")
+        wrong = weir(folder, "create", "account", write(folder, "rows.csv", "name", "x"), "--raw")
+    assert {name: row["industrycode"] for name, row in found.items()} == {
+        "a": 7, "b": None, "c": 7, "d": None}, found
+    assert found["b"]["donotemail"] is True, found
+    assert wrong.returncode == 2 and "jsonl" in wrong.stderr, wrong
+
+
+def test_references_by_any_column_are_found_missing_or_ambiguous(folder):
+    rows = write(folder, "rows.csv", "name,ownerid:systemuser(fullname)", "a,Chris Cole",
+                 "b,Nobody Nowhere", "c,Dora Dahl")
+    with simulator(SIM, "--users", "2", "--no-limits") as (url, config):
+        write_config(folder, config)
+        people = ask(url, config, "systemusers?$select=systemuserid,fullname")
+        checked = weir(folder, "check", "account", rows)
+        loaded = weir(folder, "create", "account", rows)
+        found = by_name(url, config, "_ownerid_value")
+    assert checked.returncode == 1 and loaded.returncode == 1, (checked, loaded)
+    refused = re.findall(r"rows\.csv:\d+: row (\d+): ownerid", checked.stdout)
+    assert refused == ["1", "2"], checked
+    assert "owner of systemuser by fullname\n" in checked.stdout, checked
+    dora = next(user["systemuserid"] for user in people if user["fullname"] == "Dora Dahl")
+    assert {name: row["_ownerid_value"] for name, row in found.items()} == {"c": dora}, found
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"])

@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CSV reader, rows copied into arenas, beside memcpy and libcsv on the same bytes in the same
- * run: a table of short cells without quotes, one with every cell quoted, one of long texts with
- * doubled quotes and newlines. Prints MB/s of each; with an
- * argument, fails if the reader is not that many times as fast as libcsv on each of them.
+ * The CSV reader, rows copied into arenas, beside libcsv and memcpy on the same bytes in the same
+ * run: short cells without quotes, the same with tabs, every cell quoted, long texts with doubled
+ * quotes and newlines, and short cells out of gzip, for both by zlib. Prints MB/s of processor time
+ * for each (of gzip: of what was inflated); with an argument, fails if the reader is not that many
+ * times as fast as libcsv on each of them but the gzip.
  *
  *     build/release/bench/bench_csv [2.0]
  */
 #include <csv.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <zlib.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/limits.h"
+#include "base/mem.h"
+#include "measure.h"
 #include "records/csv.h"
+#include "records/gzip.h"
 #include "records/hash.h"
 
-#define BYTES  ((size_t)64 * 1024 * 1024)
-#define ROUNDS 5
-#define PIECE  WEIR_INPUT_READ_BYTES
-
-/* Of an arena, as a batch of rows has it. */
-#define BATCH_BYTES ((size_t)512 * 1024)
+#define COLUMNS 8
 
 enum table {
     SHORT,
+    TABS,
     QUOTED,
     LONG,
     TABLES
 };
 
-static const char *const names[] = { "short cells", "quoted cells", "long texts" };
+static const char *const names[] = { "short cells", "with tabs", "quoted cells", "long texts" };
 
 static void add_row(struct weir_buf *text, enum table table, int i)
 {
     if (table == SHORT)
         weir_buf_printf(text, "%d,Account %d,A-%06d,+49 30 %07d,%d.50,%d,true,2024-01-%02d\n", i, i,
                         i % 1000000, i * 37 % 9999999, i % 5000, i % 100, 1 + i % 28);
+    else if (table == TABS)
+        weir_buf_printf(text,
+                        "%d\tAccount %d\tA-%06d\t+49 30 %07d\t%d.50\t%d\ttrue\t2024-01-%02d\n", i,
+                        i, i % 1000000, i * 37 % 9999999, i % 5000, i % 100, 1 + i % 28);
     else if (table == QUOTED)
         weir_buf_printf(text,
                         "\"%d\",\"Account %d\",\"A-%06d\",\"+49 30 %07d\",\"%d.50\",\"%d\","
@@ -52,136 +51,193 @@ static void add_row(struct weir_buf *text, enum table table, int i)
                         i, i);
 }
 
-static struct weir_buf make_table(enum table table)
+static struct matter make_table(enum table table)
 {
-    struct weir_buf text;
-    weir_buf_init(&text, 2 * BYTES);
-    weir_buf_add_text(&text, "a,b,c,d,e,f,g,h\n");
-    for (int i = 0; text.len < BYTES; i++)
-        add_row(&text, table, i);
-    return text;
+    struct matter matter = { .name = names[table] };
+    matter.format = table == TABS ? &weir_format_tsv : &weir_format_csv;
+    weir_buf_init(&matter.text, 2 * BYTES);
+    weir_buf_add_text(&matter.text,
+                      table == TABS ? "a\tb\tc\td\te\tf\tg\th\n" : "a,b,c,d,e,f,g,h\n");
+    for (int i = 0; matter.text.len < BYTES; i++)
+        add_row(&matter.text, table, i);
+    return matter;
 }
 
-static double seconds_since(int64_t begun_us)
-{
-    return (double)(weir_clock_now_us() - begun_us) / 1e6;
-}
+/* ---- contestants ---- */
 
-static double memcpy_s(const struct weir_buf *text)
+static struct haul hash_all(const struct matter *matter)
 {
-    static char to[PIECE];
-    int64_t begun_us = weir_clock_now_us();
-    for (size_t at = 0; at < text->len; at += PIECE) {
-        memcpy(to, text->ptr + at, text->len - at < PIECE ? text->len - at : PIECE);
-        __asm__ volatile("" : : "r"(to) : "memory");
-    }
-    return seconds_since(begun_us);
-}
-
-static double hash_s(const struct weir_buf *text)
-{
-    int64_t begun_us = weir_clock_now_us();
+    struct haul haul = { .bytes = matter->text.len };
+    double begun_s = processor_s();
     uint64_t sum = 0;
-    for (size_t at = 0; at + WEIR_INPUT_BLOCK_BYTES <= text->len; at += WEIR_INPUT_BLOCK_BYTES)
-        sum += weir_hash64(text->ptr + at, WEIR_INPUT_BLOCK_BYTES);
+    for (size_t at = 0; at + WEIR_INPUT_BLOCK_BYTES <= haul.bytes; at += WEIR_INPUT_BLOCK_BYTES)
+        sum += weir_hash64(matter->text.ptr + at, WEIR_INPUT_BLOCK_BYTES);
     __asm__ volatile("" : : "r"(sum));
-    return seconds_since(begun_us);
+    haul.seconds = processor_s() - begun_s;
+    return haul;
 }
 
-static double ours_s(const struct weir_buf *text, uint64_t *rows, uint64_t *cells)
+static void on_cell(void *cell, size_t len, void *ctx)
 {
-    int64_t begun_us = weir_clock_now_us();
-    struct weir_csv *csv = weir_csv_new(NULL);
-    struct weir_arena *arena = weir_arena_new(BATCH_BYTES);
-    size_t at = 0;
-    struct weir_record record;
-    enum weir_step step;
-    *rows = *cells = 0;
-    while ((step = weir_csv_next(csv, arena, &record, NULL)) != WEIR_STEP_END) {
-        if (step == WEIR_STEP_MORE) {
-            size_t len = text->len - at < PIECE ? text->len - at : PIECE;
-            weir_csv_feed(csv, at, text->ptr + at, len, at + len == text->len);
-            at += len;
-        } else if (step == WEIR_STEP_FULL) {
-            weir_arena_reset(arena);
-        } else {
-            ++*rows;
-            *cells += record.cell_count;
-        }
-    }
-    weir_arena_unref(arena);
-    weir_csv_free(csv);
-    return seconds_since(begun_us);
-}
-
-static void on_cell(void *cell, size_t len, void *count)
-{
+    struct haul *haul = ctx;
     (void)cell;
     (void)len;
-    ++*(uint64_t *)count;
+    haul->cells++;
 }
 
-static void on_row(int end, void *count)
+static void on_row(int end, void *ctx)
 {
+    struct haul *haul = ctx;
     (void)end;
-    (void)count;
+    haul->rows++;
 }
 
-static double libcsv_s(const struct weir_buf *text, uint64_t *cells)
+static struct haul libcsv(const struct matter *matter)
 {
-    int64_t begun_us = weir_clock_now_us();
+    const struct weir_buf *text = &matter->text;
+    struct haul haul = { .bytes = text->len };
+    double begun_s = processor_s();
     struct csv_parser parser;
     csv_init(&parser, 0);
-    *cells = 0;
+    csv_set_delim(&parser, matter->format == &weir_format_tsv ? '\t' : ',');
     for (size_t at = 0; at < text->len; at += PIECE)
         csv_parse(&parser, text->ptr + at, text->len - at < PIECE ? text->len - at : PIECE, on_cell,
-                  on_row, cells);
-    csv_fini(&parser, on_cell, on_row, cells);
+                  on_row, &haul);
+    csv_fini(&parser, on_cell, on_row, &haul);
     csv_free(&parser);
-    return seconds_since(begun_us);
+    haul.seconds = processor_s() - begun_s;
+    return haul;
 }
 
-static int by_value(const void *a, const void *b)
+/* ---- gzip ---- */
+
+static struct matter make_gzip(void)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
+    struct matter plain = make_table(SHORT);
+    struct matter matter = { .name = "gzip", .format = plain.format };
+    z_stream z = { .next_in = (Bytef *)(void *)plain.text.ptr, .avail_in = (uInt)plain.text.len };
+    size_t room = plain.text.len;
+    weir_buf_init(&matter.text, room);
+    matter.text.ptr = weir_calloc(room, 1);
+    z.next_out = (Bytef *)(void *)matter.text.ptr;
+    z.avail_out = (uInt)room;
+    int made = deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    if (made != Z_OK || deflate(&z, Z_FINISH) != Z_STREAM_END)
+        exit(EXIT_FAILURE);
+    matter.text.len = z.total_out;
+    deflateEnd(&z);
+    weir_buf_release(&plain.text);
+    return matter;
 }
 
-/* Side by side, so that noise hits all. Returns the median of ours by libcsv. */
-static double run(enum table table)
+/* What was inflated goes to `take`, in pieces; empty: that was the last. */
+static void inflate_all(const struct weir_buf *text, void (*take)(void *, struct weir_str),
+                        void *ctx)
 {
-    struct weir_buf text = make_table(table);
-    double megabytes = (double)text.len / 1e6;
-    double ratios[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        uint64_t rows;
-        uint64_t cells;
-        uint64_t their_cells;
-        double ours = ours_s(&text, &rows, &cells);
-        double theirs = libcsv_s(&text, &their_cells);
-        ratios[i] = theirs / ours;
-        printf("%-12s  weir %7.0f MB/s (%5.1f M rows/s)   libcsv %5.0f MB/s   memcpy %6.0f MB/s   "
-               "hash %6.0f MB/s\n",
-               names[table], megabytes / ours, (double)rows / 1e6 / ours, megabytes / theirs,
-               megabytes / memcpy_s(&text), megabytes / hash_s(&text));
-        if (cells + 8 != their_cells) {
-            fprintf(stderr, "libcsv found %llu cells and weir %llu\n",
-                    (unsigned long long)their_cells, (unsigned long long)cells + 8);
-            exit(1);
-        }
+    static char out[PIECE];
+    struct weir_gunzip *gunzip = weir_gunzip_new();
+    struct weir_str in = weir_str(text->ptr, text->len);
+    size_t len;
+    do {
+        if (weir_gunzip_step(gunzip, &in, true, out, sizeof(out), &len, NULL))
+            exit(EXIT_FAILURE);
+        take(ctx, weir_str(out, len));
+    } while (len);
+    weir_gunzip_free(gunzip);
+}
+
+struct unpacking {
+    struct haul haul;
+    struct weir_csv *csv;
+    struct weir_arena *arena;
+    struct csv_parser parser;
+};
+
+static void take_ours(void *ctx, struct weir_str piece)
+{
+    struct unpacking *it = ctx;
+    struct weir_record record;
+    weir_csv_feed(it->csv, it->haul.bytes, piece.ptr, piece.len, piece.len == 0);
+    it->haul.bytes += piece.len;
+    while (weir_csv_next(it->csv, it->arena, &record, NULL) == WEIR_STEP_RECORD) {
+        it->haul.rows += record.problem == WEIR_RECORD_FINE;
+        it->haul.cells += record.cell_count;
+        weir_arena_reset(it->arena);
     }
-    weir_buf_release(&text);
-    qsort(ratios, ROUNDS, sizeof(ratios[0]), by_value);
-    printf("%-12s  median %.1f times libcsv\n", names[table], ratios[ROUNDS / 2]);
-    return ratios[ROUNDS / 2];
+}
+
+static struct haul gzip_ours(const struct matter *matter)
+{
+    double begun_s = processor_s();
+    struct unpacking it = { .csv = weir_csv_new(NULL), .arena = weir_arena_new(ARENA_BYTES) };
+    inflate_all(&matter->text, take_ours, &it);
+    weir_arena_unref(it.arena);
+    weir_csv_free(it.csv);
+    it.haul.seconds = processor_s() - begun_s;
+    return it.haul;
+}
+
+static void take_theirs(void *ctx, struct weir_str piece)
+{
+    struct unpacking *it = ctx;
+    it->haul.bytes += piece.len;
+    csv_parse(&it->parser, piece.ptr, piece.len, on_cell, on_row, &it->haul);
+}
+
+static struct haul gzip_theirs(const struct matter *matter)
+{
+    double begun_s = processor_s();
+    struct unpacking it = { .csv = NULL };
+    csv_init(&it.parser, 0);
+    inflate_all(&matter->text, take_theirs, &it);
+    csv_fini(&it.parser, on_cell, on_row, &it.haul);
+    csv_free(&it.parser);
+    it.haul.seconds = processor_s() - begun_s;
+    return it.haul;
+}
+
+static void take_nothing(void *ctx, struct weir_str piece)
+{
+    struct haul *haul = ctx;
+    haul->bytes += piece.len;
+}
+
+static struct haul gzip_alone(const struct matter *matter)
+{
+    double begun_s = processor_s();
+    struct haul haul = { 0 };
+    inflate_all(&matter->text, take_nothing, &haul);
+    haul.seconds = processor_s() - begun_s;
+    return haul;
+}
+
+/* ---- the run ---- */
+
+static double run(struct matter *matter, const struct contestant *contestants, size_t count)
+{
+    struct haul ours;
+    struct haul theirs;
+    double ratio = compete(matter, contestants, count, &ours, &theirs);
+    must_have("weir, cells,", ours.cells + COLUMNS, theirs.cells); /* and the header's */
+    weir_buf_release(&matter->text);
+    return ratio;
 }
 
 int main(int argc, char **argv)
 {
+    static const struct contestant plain[] = {
+        { "weir", read_matter }, { "libcsv", libcsv }, { "memcpy", copy_all }, { "hash", hash_all }
+    };
+    static const struct contestant packed[] = { { "weir", gzip_ours },
+                                                { "libcsv", gzip_theirs },
+                                                { "zlib", gzip_alone } };
     double wanted = argc > 1 ? strtod(argv[1], NULL) : 0;
     int failed = 0;
-    for (int table = 0; table < TABLES; table++)
-        failed |= run((enum table)table) < wanted;
+    for (int table = 0; table < TABLES; table++) {
+        struct matter matter = make_table((enum table)table);
+        failed |= run(&matter, plain, 4) < wanted;
+    }
+    struct matter gzip = make_gzip();
+    run(&gzip, packed, 3);
     return failed;
 }

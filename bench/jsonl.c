@@ -2,30 +2,17 @@
 /*
  * The JSON Lines reader, rows copied into arenas, beside memcpy and json-c on the same bytes in the
  * same run: rows of short members, flat and raw; long texts with escapes; texts that are not ASCII;
- * rows as Dataverse writes them when they are read. Prints MB/s of each; with an argument, fails if
- * the reader is not that many times as fast as json-c on each of them.
+ * rows as Dataverse writes them when they are read. Prints MB/s of processor time for each; with an
+ * argument, fails if the reader is not that many times as fast as json-c on each of them.
  *
  *     build/release/bench/bench_jsonl [5.0]
  */
 #include <json-c/json.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/limits.h"
-#include "records/jsonl.h"
-
-#define BYTES  ((size_t)64 * 1024 * 1024)
-#define ROUNDS 5
-#define PIECE  WEIR_INPUT_READ_BYTES
+#include "measure.h"
 
 /* json-c is slow enough to be measured on less. */
 #define THEIR_BYTES (BYTES / 8)
-
-/* Of an arena, as a batch of rows has it. */
-#define BATCH_BYTES ((size_t)512 * 1024)
 
 enum table {
     SHORT,
@@ -67,122 +54,59 @@ static void add_row(struct weir_buf *text, enum table table, int i)
                         i, i, i);
 }
 
-static struct weir_buf make_table(enum table table)
+static struct matter make_table(enum table table)
 {
-    struct weir_buf text;
-    weir_buf_init(&text, 2 * BYTES);
-    for (int i = 0; text.len < BYTES; i++)
-        add_row(&text, table, i);
-    return text;
-}
-
-static double seconds_since(int64_t begun_us)
-{
-    return (double)(weir_clock_now_us() - begun_us) / 1e6;
-}
-
-static double memcpy_s(const struct weir_buf *text)
-{
-    static char to[PIECE];
-    int64_t begun_us = weir_clock_now_us();
-    for (size_t at = 0; at < text->len; at += PIECE) {
-        memcpy(to, text->ptr + at, text->len - at < PIECE ? text->len - at : PIECE);
-        __asm__ volatile("" : : "r"(to) : "memory");
-    }
-    return seconds_since(begun_us);
-}
-
-/* The time, and how many rows and members there were. */
-static double ours_s(const struct weir_buf *text, bool raw, uint64_t *rows, uint64_t *members)
-{
-    struct weir_format_options options = { .raw = raw };
-    int64_t begun_us = weir_clock_now_us();
-    struct weir_jsonl *jsonl = weir_jsonl_new(&options);
-    struct weir_arena *arena = weir_arena_new(BATCH_BYTES);
-    size_t at = 0;
-    struct weir_record record;
-    enum weir_step step;
-    *rows = *members = 0;
-    while ((step = weir_jsonl_next(jsonl, arena, &record, NULL)) != WEIR_STEP_END) {
-        if (step == WEIR_STEP_MORE) {
-            size_t len = text->len - at < PIECE ? text->len - at : PIECE;
-            weir_jsonl_feed(jsonl, at, text->ptr + at, len, at + len == text->len);
-            at += len;
-        } else if (step == WEIR_STEP_FULL) {
-            weir_arena_reset(arena);
-        } else {
-            *rows += record.problem == WEIR_RECORD_FINE;
-            *members += record.cell_count;
-        }
-    }
-    weir_arena_unref(arena);
-    weir_jsonl_free(jsonl);
-    return seconds_since(begun_us);
+    struct matter matter = { .name = names[table],
+                             .format = &weir_format_jsonl,
+                             .options = { .raw = table == RAW } };
+    weir_buf_init(&matter.text, 2 * BYTES);
+    for (int i = 0; matter.text.len < BYTES; i++)
+        add_row(&matter.text, table, i);
+    return matter;
 }
 
 /* Line by line, as far as THEIR_BYTES. */
-static double json_c_s(const struct weir_buf *text, size_t *bytes, uint64_t *rows)
+static struct haul json_c(const struct matter *matter)
 {
-    int64_t begun_us = weir_clock_now_us();
+    const struct weir_buf *text = &matter->text;
+    struct haul haul = { 0 };
+    double begun_s = processor_s();
     struct json_tokener *tokener = json_tokener_new();
-    const char *at = text->ptr;
-    *rows = 0;
-    while (at < text->ptr + THEIR_BYTES) {
-        const char *end = memchr(at, '\n', (size_t)(text->ptr + text->len - at));
+    while (haul.bytes < THEIR_BYTES) {
+        const char *at = text->ptr + haul.bytes;
+        const char *end = memchr(at, '\n', text->len - haul.bytes);
         json_tokener_reset(tokener);
         struct json_object *object = json_tokener_parse_ex(tokener, at, (int)(end - at));
-        *rows += object != NULL;
+        haul.rows += object != NULL;
         json_object_put(object);
-        at = end + 1;
+        haul.bytes += (size_t)(end + 1 - at);
     }
     json_tokener_free(tokener);
-    *bytes = (size_t)(at - text->ptr);
-    return seconds_since(begun_us);
+    haul.seconds = processor_s() - begun_s;
+    return haul;
 }
 
-static int by_value(const void *a, const void *b)
+static uint64_t count_lines(const struct weir_buf *text, size_t bytes)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
+    uint64_t lines = 0;
+    for (size_t i = 0; i < bytes; i++)
+        lines += text->ptr[i] == '\n';
+    return lines;
 }
 
-static void must_have_read(uint64_t rows, uint64_t wanted, const char *who)
-{
-    if (rows >= wanted)
-        return;
-    fprintf(stderr, "%s read %llu rows of %llu\n", who, (unsigned long long)rows,
-            (unsigned long long)wanted);
-    exit(1);
-}
-
-/* Side by side, so that noise hits all. Returns the median of ours by json-c. */
 static double run(enum table table)
 {
-    struct weir_buf text = make_table(table);
-    double ratios[ROUNDS];
-    uint64_t lines = 0;
-    for (size_t i = 0; i < text.len; i++)
-        lines += text.ptr[i] == '\n';
-    for (int i = 0; i < ROUNDS; i++) {
-        uint64_t rows, members, their_rows;
-        size_t their_bytes;
-        double ours = ours_s(&text, table == RAW, &rows, &members);
-        double theirs = json_c_s(&text, &their_bytes, &their_rows);
-        double our_mbs = (double)text.len / 1e6 / ours;
-        double their_mbs = (double)their_bytes / 1e6 / theirs;
-        ratios[i] = our_mbs / their_mbs;
-        printf("%-10s  weir %6.0f MB/s (%4.1f M rows/s, %5.1f M members/s)   json-c %4.0f MB/s   "
-               "memcpy %6.0f MB/s\n",
-               names[table], our_mbs, (double)rows / 1e6 / ours, (double)members / 1e6 / ours,
-               their_mbs, (double)text.len / 1e6 / memcpy_s(&text));
-        must_have_read(rows, lines, "weir");
-        must_have_read(their_rows, lines / 9, "json-c");
-    }
-    weir_buf_release(&text);
-    qsort(ratios, ROUNDS, sizeof(ratios[0]), by_value);
-    printf("%-10s  median %.1f times json-c\n", names[table], ratios[ROUNDS / 2]);
-    return ratios[ROUNDS / 2];
+    static const struct contestant contestants[] = { { "weir", read_matter },
+                                                     { "json-c", json_c },
+                                                     { "memcpy", copy_all } };
+    struct matter matter = make_table(table);
+    struct haul ours;
+    struct haul theirs;
+    double ratio = compete(&matter, contestants, 3, &ours, &theirs);
+    must_have("weir, rows,", ours.rows, count_lines(&matter.text, ours.bytes));
+    must_have("json-c, rows,", theirs.rows, count_lines(&matter.text, theirs.bytes));
+    weir_buf_release(&matter.text);
+    return ratio;
 }
 
 int main(int argc, char **argv)

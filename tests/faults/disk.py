@@ -145,12 +145,18 @@ def bits(job, size):
     return [(place, job.chance.randrange(8)) for place in places]
 
 
+def facts(path):
+    """Where the job's options stand, if they do: nothing that is written later lies over them."""
+    place = path.read_bytes().find(b"batch_size")
+    return [(place, 0)] if place >= 0 else []
+
+
 def flipped(name, folder):
     with world(connections=CONNECTIONS) as sim:
         wreck = Wreck(sim, folder)
         path = wreck.job.directory / name
         refused = 0
-        for place, bit in bits(wreck.job, path.stat().st_size):
+        for place, bit in bits(wreck.job, path.stat().st_size) + facts(path):
             wreck.restore()
             content = bytearray(path.read_bytes())
             content[place] ^= 1 << bit

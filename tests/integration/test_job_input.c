@@ -3,6 +3,7 @@
  * What a job is told before its first row and how it understands its files, against a running
  * weir-sim: metadata, derived ids, mapping files, JSON Lines, references, and the dry run.
  */
+#include "base/limits.h"
 #include "bulk/job_check.h"
 #include "support/file_job_rig.h"
 
@@ -350,6 +351,33 @@ START_TEST(a_dry_run_can_be_bounded_and_stopped)
 }
 END_TEST
 
+/* One more key than is remembered: the last row repeats it and is not seen, a repeat of an early
+ * one is. */
+START_TEST(a_dry_run_remembers_so_many_keys)
+{
+    struct weir_job_check_options how = { 0 };
+    struct weir_job_check check;
+    job_rig_start(1, WEIR_OPERATION_UPSERT, "account");
+    job_rig.options.key = "accountnumber";
+    file_job_write("accounts.csv", "");
+    FILE *file = fopen(file_job.path, "we");
+    ck_assert_ptr_nonnull(file);
+    fputs("accountnumber,name\n", file);
+    for (int i = 0; i <= WEIR_CHECK_KEYS_MAX; i++)
+        fprintf(file, "K%d,n\n", i);
+    fprintf(file, "K7,n\nK%d,n\n", WEIR_CHECK_KEYS_MAX);
+    ck_assert_int_eq(fclose(file), 0);
+    file_job_prepare(NULL);
+    ck_assert_int_eq(weir_job_check(job_rig.job, &how, &check, &job_rig.err), WEIR_OK);
+    ck_assert_uint_eq(check.rows, WEIR_CHECK_KEYS_MAX + 3);
+    ck_assert_uint_eq(check.repeated, 1);
+    ck_assert_uint_eq(check.repeated_first, 8);
+    ck_assert(check.keys_forgotten);
+    weir_job_check_release(&check);
+    job_rig_end();
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("job_input");
@@ -368,5 +396,6 @@ int main(void)
     suite_add(&s, lookups_by_any_column_go_through_a_list_that_is_read_before);
     suite_add(&s, a_dry_run_says_what_would_be_and_sends_nothing);
     suite_add(&s, a_dry_run_can_be_bounded_and_stopped);
+    suite_add(&s, a_dry_run_remembers_so_many_keys);
     return suite_run(&s);
 }

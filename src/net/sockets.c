@@ -29,11 +29,12 @@ struct watch {
     uv_poll_t poll;
     struct weir_sockets *sockets; /* NULL: closed, only libuv still has it */
     int fd;
-    int events;   /* libuv watches for these */
-    int port;     /* of ours; 0: not asked for yet */
-    bool ours;    /* to a service; else libcurl's own */
-    bool started; /* libuv knows it */
-    bool idle;    /* no exchange has it */
+    int events;     /* libuv watches for these */
+    int port;       /* of ours; 0: not asked for yet */
+    bool ours;      /* to a service; else libcurl's own */
+    bool started;   /* libuv knows it */
+    bool idle;      /* no exchange has it */
+    bool connected; /* it was, once */
     struct watch *next;
 };
 
@@ -63,13 +64,6 @@ static bool is_to_a_service(int fd)
     socklen_t len = sizeof(family);
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) == 0 &&
            (family == AF_INET || family == AF_INET6);
-}
-
-static bool is_connected(int fd)
-{
-    struct sockaddr_storage peer;
-    socklen_t len = sizeof(peer);
-    return getpeername(fd, (struct sockaddr *)&peer, &len) == 0;
 }
 
 static struct watch *add(struct weir_sockets *sockets, int fd)
@@ -109,6 +103,16 @@ void weir_sockets_free(struct weir_sockets *sockets)
     while (sockets->first)
         drop(sockets->first);
     free(sockets);
+}
+
+/* Looked at whenever it makes itself heard: one that is reset no longer has a peer. */
+static bool was_connected(struct watch *watch)
+{
+    struct sockaddr_storage peer;
+    socklen_t len = sizeof(peer);
+    if (!watch->connected)
+        watch->connected = getpeername(watch->fd, (struct sockaddr *)&peer, &len) == 0;
+    return watch->connected;
 }
 
 static int local_port(struct watch *watch)
@@ -184,6 +188,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (!watch->sockets)
         return;
     struct weir_transport *transport = watch->sockets->transport;
+    was_connected(watch);
     weir_loop_wake(transport->loop);
     if (watch->idle) {
         heard_idle(watch);
@@ -229,7 +234,7 @@ int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, vo
     struct weir_sockets *sockets = ctx;
     struct watch *watch = find(sockets, fd);
     if (what == CURL_POLL_REMOVE) {
-        if (watch && watch->ours && is_connected(fd))
+        if (watch && watch->ours && was_connected(watch))
             watch->idle = true;
         else if (watch)
             drop(watch);

@@ -31,10 +31,13 @@
 #include "base/table64.h"
 #include "protocol/bulk.h"
 
+/* Should another shape have the same number, its rows only get company. */
+#define IDLE_SHAPE UINT64_C(0x9d1eaf0e5a3c7b21)
+
 struct open {
     uint64_t serial;
     uint64_t shape;
-    bool has_shape;           /* a row of it is to be sent */
+    bool has_shape;           /* it has a row that is not refused */
     size_t weight;            /* in a request, of those that are to be sent */
     size_t bytes;             /* as in the batch that it will be */
     struct weir_row *rows;    /* room for rows_max */
@@ -326,10 +329,15 @@ static bool has_room(const struct weir_packer *packer, const struct open *open, 
            WEIR_PACKER_FRAME_BYTES + open->weight + weight <= packer->options.body_bytes_max;
 }
 
-/* A row with nothing to do goes along with any others. */
+/* Rows with nothing to do keep to themselves, so that the others fill their requests. */
+static uint64_t shape_of(const struct weir_draft *draft)
+{
+    return draft->idle ? IDLE_SHAPE : draft->shape;
+}
+
 static bool has_shape(const struct open *open, const struct weir_draft *draft)
 {
-    return draft->idle || !open->has_shape || open->shape == draft->shape;
+    return !open->has_shape || open->shape == shape_of(draft);
 }
 
 /* The first open batch behind `last` of that shape. One without room is full, and closed. */
@@ -403,10 +411,8 @@ static struct open *add_row(struct weir_packer *packer, const struct weir_draft 
     if (!open)
         open = open_batch(packer);
     append(packer, open, draft);
-    if (!draft->idle) {
-        open->shape = draft->shape;
-        open->has_shape = true;
-    }
+    open->shape = shape_of(draft);
+    open->has_shape = true;
     open->weight += weight;
     if (last)
         open->after[open->after_count++] = last;

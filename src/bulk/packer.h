@@ -20,8 +20,8 @@
  * rows of any shape, into the oldest open batch. A later row with its key is closed with it or
  * after it, never before, so that whoever sees the batches sees the rows of a key in their order.
  *
- * A draft with nothing to do (idle) goes with rows of any shape and weighs nothing, but keeps its
- * place in the order of its key.
+ * A draft with nothing to do (idle) goes with its like, weighs nothing, and keeps its place in the
+ * order of its key.
  *
  * One thread at a time.
  */

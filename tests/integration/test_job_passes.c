@@ -146,6 +146,25 @@ START_TEST(rows_with_nothing_to_do_in_a_pass_cost_no_request)
 }
 END_TEST
 
+/* Ten of a hundred have something to do: ten a request, they fill one. */
+START_TEST(rows_with_nothing_to_do_do_not_thin_out_the_others)
+{
+    struct weir_buf text;
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    job_rig.options.batch_size = 10;
+    weir_buf_init(&text, 100000);
+    weir_buf_add_text(&text, "accountnumber,statecode\n");
+    for (int i = 0; i < 100; i++)
+        weir_buf_printf(&text, "A%d,%s\n", i, i % 10 == 3 ? "1" : "");
+    file_job_write("accounts.csv", weir_buf_text(&text));
+    weir_buf_release(&text);
+    file_job_run(0);
+    ck_assert_uint_eq(job_rig.result.done, 100);
+    ck_assert_uint_eq(job_rig.result.requests, 10 + 1);
+    job_rig_end();
+}
+END_TEST
+
 /* --- killed ----------------------------------------------------------------------------------- */
 
 static void check_balance(void)
@@ -378,6 +397,7 @@ int main(void)
     suite_add(&s, rows_that_refer_to_each_other_and_have_states_take_three_passes);
     suite_add(&s, a_pass_that_no_row_needs_is_not_made);
     suite_add(&s, rows_with_nothing_to_do_in_a_pass_cost_no_request);
+    suite_add(&s, rows_with_nothing_to_do_do_not_thin_out_the_others);
     suite_add_loop(&s, "a_job_that_is_killed_at_any_commit_of_any_pass_ends_with_the_whole_graph",
                    a_job_that_is_killed_at_any_commit_of_any_pass_ends_with_the_whole_graph, 2);
     suite_add(&s, a_service_that_fails_in_every_pass_changes_nothing);

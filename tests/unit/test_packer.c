@@ -228,6 +228,12 @@ static void free_history(struct history *history)
 
 /* --- what has to hold: rows ------------------------------------------------------------------- */
 
+/* Those with nothing to do are alike, and like no others. */
+static uint64_t shape_of(const struct weir_draft *draft)
+{
+    return draft->idle ? UINT64_C(1) << 60 : draft->shape;
+}
+
 static void expect_copied(const struct weir_row *row, const struct weir_draft *draft)
 {
     must(row->number == draft->number && row->file == draft->file);
@@ -318,10 +324,8 @@ static void check_shape(const struct history *history, const struct weir_batch *
             must(!row->key_hash || row->key_hash != batch->rows[j].key_hash ||
                  batch->rows[j].refusal.len);
         struct weir_draft draft = draft_of(&history->mix, row->number, memory);
-        if (draft.idle)
-            continue;
-        must(shape == NEVER || shape == draft.shape);
-        shape = draft.shape;
+        must(shape == NEVER || shape == shape_of(&draft));
+        shape = shape_of(&draft);
     }
 }
 
@@ -431,8 +435,7 @@ static uint64_t expected_place(const struct replay *replay, const struct weir_dr
             continue;
         if (draft->refusal.len)
             return serial;
-        bool fits =
-            draft->idle || replay->shape[serial] == NEVER || replay->shape[serial] == draft->shape;
+        bool fits = replay->shape[serial] == NEVER || replay->shape[serial] == shape_of(draft);
         if (serial <= last || !fits)
             continue;
         if (had_room(replay, serial, draft->idle ? 0 : weight_of(&draft->target)))
@@ -450,10 +453,10 @@ static void check_place(struct replay *replay, const struct weir_draft *draft)
     if (!expected)
         replay->shape[++replay->opened] = NEVER;
     replay->rows[place]++;
-    if (draft->refusal.len || draft->idle)
+    if (draft->refusal.len)
         return;
-    replay->shape[place] = draft->shape;
-    replay->weight[place] += weight_of(&draft->target);
+    replay->shape[place] = shape_of(draft);
+    replay->weight[place] += draft->idle ? 0 : weight_of(&draft->target);
 }
 
 static uint32_t open_after(const struct replay *replay, uint64_t number)

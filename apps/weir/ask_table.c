@@ -8,8 +8,9 @@ enum weir_status ask_table(struct weir_client *client, const char *table, struct
                            struct weir_error *err)
 {
     struct weir_description description;
-    enum weir_status status =
-        weir_client_describe(client, table, WEIR_FIRST_CONTACT_US, &description, err);
+    enum weir_status status = weir_client_describe(
+        client, table, (struct weir_patience){ WEIR_FIRST_CONTACT_US, WEIR_FOREVER }, &description,
+        err);
     if (!status)
         *ret = description.table;
     return status;

@@ -120,9 +120,7 @@ static enum weir_status make_driver(struct weir_job *job, struct weir_error *err
         .settings = &job->settings,
         .journal = job->journal,
         .pass = weir_job_driver_pass(job),
-        .deadline_us =
-            job->options.deadline_us ? weir_time_add(job->begun_us, job->options.deadline_us)
-                                     : WEIR_FOREVER,
+        .deadline_us = job->deadline_us,
         .over = on_over,
         .ctx = job,
     };

@@ -63,17 +63,16 @@ void weir_job_note_tables(struct weir_job *job)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static int64_t patience_us(const struct weir_job *job)
+static struct weir_patience patience(const struct weir_job *job)
 {
-    int64_t deadline_us = job->options.deadline_us;
-    return deadline_us && deadline_us < WEIR_FIRST_CONTACT_US ? deadline_us : WEIR_FIRST_CONTACT_US;
+    return (struct weir_patience){ WEIR_FIRST_CONTACT_US, job->deadline_us };
 }
 
 static enum weir_status ask(struct weir_job *job, const char *name, struct weir_description *ret,
                             struct weir_error *err)
 {
     job->tables_told = true;
-    return weir_client_describe(job->client, name, patience_us(job), ret, err);
+    return weir_client_describe(job->client, name, patience(job), ret, err);
 }
 
 /* Another organisation has other rows, whatever its address is. */
@@ -172,7 +171,7 @@ static enum weir_status read_list(struct weir_job *job, uint32_t number,
         .columns = columns,
         .column_count = 2,
         .rows_max = WEIR_REFERENCES_MAX,
-        .patience_us = patience_us(job),
+        .patience = patience(job),
         .on_row = add_row,
         .ctx = &list,
     };

@@ -147,6 +147,9 @@ void weir_job_keep_options(struct weir_job *job, const struct weir_job_options *
         offsetof(struct weir_job_options, tag),
     };
     job->options = *options;
+    job->deadline_us = options->deadline_us
+                           ? weir_time_add(weir_clock_now_us(), options->deadline_us)
+                           : WEIR_FOREVER;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const char **text = (const char **)((char *)&job->options + texts[i]);
         *text = weir_job_keep(job, *text);

@@ -92,6 +92,7 @@ struct weir_job {
     struct weir_journal *journal;
     struct weir_driver *driver;
     int64_t begun_us;
+    int64_t deadline_us; /* counted from the first preparations on; WEIR_FOREVER: none */
     int64_t bytes_total; /* of the input; 0: not known */
     pthread_mutex_t lock;
     pthread_cond_t ended;

@@ -156,9 +156,9 @@ static enum weir_status ask_once(void *ctx, uint64_t cancel_tag, struct weir_err
 }
 
 enum weir_status weir_client_describe(struct weir_client *client, const char *table,
-                                      int64_t patience_us, struct weir_description *ret,
+                                      struct weir_patience patience, struct weir_description *ret,
                                       struct weir_error *err)
 {
     struct question question = { client, table, ret };
-    return weir_watchman_insist(client, patience_us, ask_once, &question, err);
+    return weir_watchman_insist(client, patience, ask_once, &question, err);
 }

@@ -7,6 +7,7 @@
 #define WEIR_CLIENT_DESCRIBE_H
 
 #include "base/clock.h"
+#include "client/watchman.h"
 #include "protocol/answer.h"
 #include "protocol/metadata.h"
 #include "weir/execute.h"
@@ -21,11 +22,11 @@ struct weir_description {
 #define WEIR_FIRST_CONTACT_US (15 * WEIR_US_PER_S)
 
 /*
- * Tried again until `patience_us` have passed without a word of use; time in which all connections
- * are throttled does not count. Fails as weir_execute() and weir_metadata_read() do.
+ * Tried again until patience.span_us have passed without a word of use; time in which all
+ * connections are throttled does not count. Fails as weir_execute() and weir_metadata_read() do.
  */
 enum weir_status weir_client_describe(struct weir_client *client, const char *table,
-                                      int64_t patience_us, struct weir_description *ret,
+                                      struct weir_patience patience, struct weir_description *ret,
                                       struct weir_error *err);
 
 #endif

@@ -199,7 +199,7 @@ static enum weir_status read_pages(struct reading *r, struct weir_error *err)
 {
     enum weir_status status = write_path(r, err);
     while (!status && r->path) {
-        status = weir_watchman_insist(r->client, r->listing->patience_us, ask_for_page, r, err);
+        status = weir_watchman_insist(r->client, r->listing->patience, ask_for_page, r, err);
         if (!status)
             status = read_page(r, err);
         weir_response_release(&r->page);

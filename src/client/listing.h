@@ -5,9 +5,8 @@
  *
  *     static const char *const columns[] = { "systemuserid", "domainname" };
  *     struct weir_listing listing = { .set = "systemusers", .columns = columns, .column_count = 2,
- *                                     .rows_max = 100000, .patience_us = WEIR_FIRST_CONTACT_US,
- *                                     .on_row = add_user, .ctx = users };
- *     weir_client_list(client, &listing, err)
+ *                                     .rows_max = 100000, .patience = { WEIR_FIRST_CONTACT_US,
+ * WEIR_FOREVER }, .on_row = add_user, .ctx = users }; weir_client_list(client, &listing, err)
  *
  * It is all rows, or an error: an answer that is cut or makes no sense, a link to the next page
  * that leads elsewhere or back, and more rows than were asked for never end in a shorter list.
@@ -16,6 +15,7 @@
 #define WEIR_CLIENT_LISTING_H
 
 #include "base/str.h"
+#include "client/watchman.h"
 #include "weir/execute.h"
 
 /*
@@ -27,13 +27,13 @@ typedef enum weir_status weir_listing_row(void *ctx, const struct weir_str *valu
                                           struct weir_error *err);
 
 struct weir_listing {
-    const char *set;            /* of the table: "systemusers" */
-    const char *const *columns; /* as the Web API reads them: `_ownerid_value` for a lookup */
-    size_t column_count;        /* 1 to WEIR_LISTING_COLUMNS_MAX */
-    uint64_t rows_max;          /* of the table; more are an error */
-    uint32_t page_rows;         /* asked for at once; 0: WEIR_LISTING_PAGE_ROWS */
-    int64_t patience_us;        /* for each page, as in weir_client_describe() */
-    weir_listing_row *on_row;   /* on the thread of the caller */
+    const char *set;               /* of the table: "systemusers" */
+    const char *const *columns;    /* as the Web API reads them: `_ownerid_value` for a lookup */
+    size_t column_count;           /* 1 to WEIR_LISTING_COLUMNS_MAX */
+    uint64_t rows_max;             /* of the table; more are an error */
+    uint32_t page_rows;            /* asked for at once; 0: WEIR_LISTING_PAGE_ROWS */
+    struct weir_patience patience; /* for each page, as in weir_client_describe() */
+    weir_listing_row *on_row;      /* on the thread of the caller */
     void *ctx;
 };
 

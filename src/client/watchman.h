@@ -2,7 +2,7 @@
 /*
  * Patience: a thread that counts the time in which somebody could have answered, and calls the
  * requests with its tag off when there was enough of it. Time in which every connection is
- * throttled does not count: that is waited for however long it takes.
+ * throttled does not count: that is waited for however long it takes, but for a deadline.
  */
 #ifndef WEIR_CLIENT_WATCHMAN_H
 #define WEIR_CLIENT_WATCHMAN_H
@@ -11,8 +11,14 @@
 
 #include "weir/execute.h"
 
+struct weir_patience {
+    int64_t span_us;  /* with a service that says nothing of use */
+    int64_t until_us; /* the deadline, for throttles too; WEIR_FOREVER: none */
+};
+
 struct weir_watchman {
     struct weir_client *client;
+    int64_t until_us;
     uint64_t cancel_tag; /* for the requests */
     pthread_mutex_t lock;
     pthread_cond_t woken;
@@ -23,7 +29,7 @@ struct weir_watchman {
 };
 
 void weir_watchman_init(struct weir_watchman *watchman, struct weir_client *client,
-                        int64_t patience_us);
+                        struct weir_patience patience);
 void weir_watchman_release(struct weir_watchman *watchman);
 
 /*
@@ -33,11 +39,13 @@ void weir_watchman_release(struct weir_watchman *watchman);
 bool weir_watchman_allows(struct weir_watchman *watchman, const struct weir_error *why);
 
 /*
- * Asks, and asks again while the answer is WEIR_E_UNAVAILABLE and there is patience; `ask` sends
- * its requests with the tag. WEIR_E_UNAVAILABLE: it is used up. Otherwise what `ask` returned last.
+ * Asks, and asks again while the answer is WEIR_E_UNAVAILABLE and there is patience, or while it is
+ * a throttle that MaxRetryAfterTolerance allows to wait for, however often; `ask` sends its
+ * requests with the tag. WEIR_E_UNAVAILABLE: patience is used up; WEIR_E_SERVICE_PROTECTION:
+ * throttled beyond the tolerance or the deadline. Otherwise what `ask` returned last.
  */
 typedef enum weir_status weir_watchman_ask(void *ctx, uint64_t cancel_tag, struct weir_error *err);
-enum weir_status weir_watchman_insist(struct weir_client *client, int64_t patience_us,
+enum weir_status weir_watchman_insist(struct weir_client *client, struct weir_patience patience,
                                       weir_watchman_ask *ask, void *ctx, struct weir_error *err);
 
 #endif

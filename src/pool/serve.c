@@ -146,6 +146,16 @@ static uint32_t first_to_clear(const struct weir_core *core)
     return first;
 }
 
+/* A blind strategy may wait for its choice while others are open: that is its way, and no reason to
+ * give up. */
+static bool all_are_throttled(const struct weir_core *core)
+{
+    const uint32_t *counts = core->condition_counts;
+    return counts[WEIR_CONDITION_READY] + counts[WEIR_CONDITION_FULL] +
+               counts[WEIR_CONDITION_TRIPPED] ==
+           0;
+}
+
 /* Nothing is free: wait, or is the wait longer than the caller tolerates? */
 static void wait_or_refuse(struct weir_core *core, struct weir_grant *grant)
 {
@@ -159,7 +169,7 @@ static void wait_or_refuse(struct weir_core *core, struct weir_grant *grant)
     if (wait < 0)
         wait = 0; /* only the jitter is left */
     int64_t tolerance = core->pool.max_retry_after_tolerance_us;
-    bool too_long = tolerance >= 0 && wait > tolerance;
+    bool too_long = tolerance >= 0 && wait > tolerance && all_are_throttled(core);
     refuse(grant, too_long ? WEIR_E_SERVICE_PROTECTION : WEIR_E_WOULD_WAIT, connection, wait);
 }
 

@@ -69,7 +69,7 @@ static struct weir_listing listing(uint32_t page_rows)
                                   .column_count = COLUMNS,
                                   .rows_max = 100000,
                                   .page_rows = page_rows,
-                                  .patience_us = WEIR_FIRST_CONTACT_US,
+                                  .patience = { WEIR_FIRST_CONTACT_US, WEIR_FOREVER },
                                   .on_row = take_row,
                                   .ctx = &got };
 }
@@ -162,7 +162,7 @@ START_TEST(an_outage_in_the_middle_is_sat_out)
     add_rows(20);
     struct weir_listing it = listing(4);
     got.faults = "{\"kind\":\"server_error\",\"status\":503,\"operation\":\"GET\",\"count\":4}";
-    it.patience_us = 60 * WEIR_US_PER_S;
+    it.patience.span_us = 60 * WEIR_US_PER_S;
     list_well(&it, 20);
     rig_close();
 }
@@ -173,7 +173,7 @@ START_TEST(who_never_answers_is_given_up)
     rig_start(1);
     set_faults("{\"kind\":\"stall\",\"seconds\":600,\"operation\":\"GET\",\"probability\":1}");
     struct weir_listing it = listing(0);
-    it.patience_us = WEIR_US_PER_S;
+    it.patience.span_us = WEIR_US_PER_S;
     ck_assert_int_eq(list(&it), WEIR_E_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(rig.err.message, "did not answer within 1 s"));
     rig_close();
@@ -291,7 +291,7 @@ static enum weir_status hear(const struct story *story, uint64_t *ret_requests)
     rig.connections[0].access_token = "a.static.token";
     rig_open();
     struct weir_listing it = listing(3);
-    it.patience_us = WEIR_US_PER_S;
+    it.patience.span_us = WEIR_US_PER_S;
     enum weir_status status = list(&it);
     *ret_requests = origin_counts(origin).requests;
     return status;

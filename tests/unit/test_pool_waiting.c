@@ -165,6 +165,23 @@ START_TEST(an_ask_may_bring_a_time_out_of_its_own_or_none)
 }
 END_TEST
 
+/* It waits for its choice because it is blind, not because all are throttled. */
+START_TEST(the_tolerance_of_a_blind_strategy_is_not_exceeded_while_others_are_open)
+{
+    setup(2, 2);
+    rig.options.pool.selection_strategy = "RoundRobin";
+    rig.options.pool.max_retry_after_tolerance_us = SECONDS(1);
+    rig_start(&rig);
+    struct weir_lease a = rig_lease(&rig);
+    struct weir_lease b = rig_lease(&rig);
+    rig_settle(&rig, a, answer_throttle(SECONDS(45)));
+    ck_assert_int_eq(rig_try(&rig).status, WEIR_E_WOULD_WAIT);
+    rig_settle(&rig, b, answer_throttle(SECONDS(45)));
+    ck_assert_int_eq(rig_try(&rig).status, WEIR_E_SERVICE_PROTECTION);
+    rig_release(&rig);
+}
+END_TEST
+
 START_TEST(tolerance_exceeded_is_the_service_protection_error_with_all_its_fields)
 {
     setup(2, 1);
@@ -323,6 +340,7 @@ int main(void)
     suite_add(&s, a_slot_wait_beyond_acquire_timeout_is_pool_exhausted);
     suite_add(&s, acquire_timeout_stands_still_while_everybody_waits_for_a_throttle);
     suite_add(&s, an_ask_may_bring_a_time_out_of_its_own_or_none);
+    suite_add(&s, the_tolerance_of_a_blind_strategy_is_not_exceeded_while_others_are_open);
     suite_add(&s, tolerance_exceeded_is_the_service_protection_error_with_all_its_fields);
     suite_add(&s, waiters_are_served_in_the_order_in_which_they_came);
     suite_add(&s, c7_a_slot_that_comes_free_is_used_at_once);

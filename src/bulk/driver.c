@@ -117,11 +117,16 @@ static void turn_away(struct weir_driver *driver)
         return;
     driver->intake_closed = true;
     if (driver->held) {
-        driver->left_behind += driver->held->row_count;
+        driver->left_behind.rows += driver->held->row_count;
+        for (uint32_t i = 0; i < driver->held->row_count; i++)
+            driver->left_behind.tainted +=
+                driver->held->rows[i].number <= driver->executor.plan.tainted_through;
         weir_intake_give_back(driver->pass.intake, driver->held, weir_loop_now_us(driver->loop));
         driver->held = NULL;
     }
-    driver->left_behind += weir_intake_close(driver->pass.intake);
+    struct weir_intake_rows left = weir_intake_close(driver->pass.intake);
+    driver->left_behind.rows += left.rows;
+    driver->left_behind.tainted += left.tainted;
 }
 
 /* --- actions ---------------------------------------------------------------------------------- */
@@ -366,7 +371,7 @@ enum weir_status weir_driver_next_pass(struct weir_driver *driver,
         weir_executor_next_pass(&driver->executor, pass->plan, weir_clock_now_us());
         driver->ended_before = ended;
         driver->last_row = 0;
-        driver->left_behind = 0;
+        driver->left_behind = (struct weir_intake_rows){ 0 };
         driver->over = false;
         driver->over_told = false;
     }
@@ -425,7 +430,8 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
         .result = executor->result,
         .rejected = executor->rejected,
         .rows_on_their_way = executor->result.read - weir_result_ended(&executor->result),
-        .rows_left_behind = driver->left_behind,
+        .rows_left_behind = driver->left_behind.rows,
+        .tainted_left_behind = driver->left_behind.tainted,
         .last_row = driver->last_row,
         .rows_per_second = weir_progress_rate(&driver->progress, now_us),
         .all_throttled_until_us = open || reopening_us == WEIR_FOREVER ? 0 : reopening_us,

@@ -100,8 +100,9 @@ struct weir_driver_view {
                                   and `fates` are of the pass, the rest is of all */
     uint64_t rejected;         /* decided, durable or not, in all passes */
     uint64_t rows_on_their_way;
-    uint64_t rows_left_behind; /* of this pass: read, never offered, when it stopped */
-    uint64_t last_row;         /* likewise: that was offered */
+    uint64_t rows_left_behind;    /* of this pass: read, never offered, when it stopped */
+    uint64_t tainted_left_behind; /* of them: an earlier run may have sent them */
+    uint64_t last_row;            /* likewise: that was offered */
     double rows_per_second;
     int64_t all_throttled_until_us; /* past: not all are */
     struct weir_pool_stats pool;

@@ -52,7 +52,7 @@ struct weir_driver {
     uint32_t flights;
     uint32_t cancelled; /* of them */
     uint64_t last_row;  /* that was offered */
-    uint64_t left_behind;
+    struct weir_intake_rows left_behind;
     uint64_t ended_before; /* rows, in the passes before */
     uint64_t bytes_before; /* that the links had sent when it began … */
     uint64_t bytes_sent;   /* … and that they sent until it was over */

@@ -48,8 +48,8 @@ struct weir_intake {
     uint64_t *returned; /* serials that came back and the packer does not know of */
     uint32_t returned_count;
     uint32_t returned_capacity;
-    uint64_t rows_added;
-    uint64_t rows_taken;
+    struct weir_intake_rows added;
+    struct weir_intake_rows taken;
     bool closed;
     bool ended;
     enum weir_status end_status;
@@ -139,6 +139,12 @@ static struct weir_batch *take_closed(struct weir_packer *packer, size_t *ret_by
     return first;
 }
 
+/* An earlier run may have sent it; one that is refused is not sent. */
+static bool is_tainted(const struct weir_intake *intake, uint64_t number, struct weir_str refusal)
+{
+    return number <= intake->options.tainted_through && !refusal.len;
+}
+
 /* Under the lock. */
 static void queue(struct weir_intake *intake, struct weir_batch *batches, size_t bytes)
 {
@@ -148,8 +154,9 @@ static void queue(struct weir_intake *intake, struct weir_batch *batches, size_t
     intake->queue_bytes += bytes;
 }
 
-/* Hand over what is closed; `rows` were added since. False: the loop takes no more. */
-static bool hand_over(struct weir_intake *intake, uint64_t rows)
+/* Hand over what is closed, with a draft that was added; NULL: none was. False: the loop takes no
+ * more. */
+static bool hand_over(struct weir_intake *intake, const struct weir_draft *draft)
 {
     size_t bytes;
     struct weir_batch *batches = take_closed(intake->packer, &bytes);
@@ -157,7 +164,8 @@ static bool hand_over(struct weir_intake *intake, uint64_t rows)
     bool open = !intake->closed;
     bool news = open && batches && !intake->first;
     if (open) {
-        intake->rows_added += rows;
+        intake->added.rows += draft != NULL;
+        intake->added.tainted += draft && is_tainted(intake, draft->number, draft->refusal);
         queue(intake, batches, bytes);
     }
     pthread_mutex_unlock(&intake->lock);
@@ -173,7 +181,7 @@ enum weir_status weir_intake_add(struct weir_intake *intake, const struct weir_d
     if (!prepare(intake))
         return WEIR_E_CANCELLED;
     weir_packer_add(intake->packer, draft);
-    return hand_over(intake, 1) ? WEIR_OK : WEIR_E_CANCELLED;
+    return hand_over(intake, draft) ? WEIR_OK : WEIR_E_CANCELLED;
 }
 
 enum weir_status weir_intake_flush(struct weir_intake *intake)
@@ -181,7 +189,7 @@ enum weir_status weir_intake_flush(struct weir_intake *intake)
     if (!prepare(intake))
         return WEIR_E_CANCELLED;
     weir_packer_flush(intake->packer);
-    return hand_over(intake, 0) ? WEIR_OK : WEIR_E_CANCELLED;
+    return hand_over(intake, NULL) ? WEIR_OK : WEIR_E_CANCELLED;
 }
 
 void weir_intake_add_block(struct weir_intake *intake, const struct weir_block *block)
@@ -204,7 +212,7 @@ void weir_intake_end(struct weir_intake *intake, enum weir_status status,
 {
     if (status == WEIR_OK) {
         weir_packer_flush(intake->packer);
-        hand_over(intake, 0);
+        hand_over(intake, NULL);
     }
     pthread_mutex_lock(&intake->lock);
     intake->ended = true;
@@ -227,7 +235,10 @@ struct weir_batch *weir_intake_take(struct weir_intake *intake)
             intake->end = &intake->first;
         batch->next = NULL;
         intake->queue_bytes -= batch->bytes;
-        intake->rows_taken += batch->row_count;
+        intake->taken.rows += batch->row_count;
+        for (uint32_t i = 0; i < batch->row_count; i++)
+            intake->taken.tainted +=
+                is_tainted(intake, batch->rows[i].number, batch->rows[i].refusal);
         pthread_cond_signal(&intake->room);
     }
     pthread_mutex_unlock(&intake->lock);
@@ -262,11 +273,12 @@ bool weir_intake_ended(struct weir_intake *intake, enum weir_status *ret_status,
     return ended;
 }
 
-uint64_t weir_intake_close(struct weir_intake *intake)
+struct weir_intake_rows weir_intake_close(struct weir_intake *intake)
 {
     pthread_mutex_lock(&intake->lock);
     struct weir_batch *batches = intake->first;
-    uint64_t rows = intake->rows_added - intake->rows_taken;
+    struct weir_intake_rows left = { intake->added.rows - intake->taken.rows,
+                                     intake->added.tainted - intake->taken.tainted };
     intake->closed = true;
     intake->first = NULL;
     intake->end = &intake->first;
@@ -275,13 +287,13 @@ uint64_t weir_intake_close(struct weir_intake *intake)
     pthread_cond_signal(&intake->room);
     pthread_mutex_unlock(&intake->lock);
     free_batches(batches);
-    return rows;
+    return left;
 }
 
 uint64_t weir_intake_rows(struct weir_intake *intake)
 {
     pthread_mutex_lock(&intake->lock);
-    uint64_t rows = intake->rows_added;
+    uint64_t rows = intake->added.rows;
     pthread_mutex_unlock(&intake->lock);
     return rows;
 }

@@ -22,7 +22,8 @@ struct weir_intake;
 
 struct weir_intake_options {
     struct weir_packer_options packer;
-    size_t queue_bytes_max; /* of closed batches that wait */
+    size_t queue_bytes_max;   /* of closed batches that wait */
+    uint64_t tainted_through; /* rows up to this one may have been sent by an earlier run */
 
     /* Something has come where nothing of its kind was waiting: a batch, a block, the end. Called
      * on the reader's thread with no lock held; must only wake the loop. */
@@ -81,10 +82,14 @@ bool weir_intake_ended(struct weir_intake *intake, enum weir_status *ret_status,
 
 /*
  * Take no more: whoever adds, or waits to add, is refused from now on, what was not taken is thrown
- * away. Returns the number of rows that were added, refused drafts included, and never taken.
- * Again: the same number.
+ * away. Returns the rows that were added, refused drafts included, and never taken. Again: the
+ * same.
  */
-uint64_t weir_intake_close(struct weir_intake *intake);
+struct weir_intake_rows {
+    uint64_t rows;
+    uint64_t tainted; /* of them; none that is refused */
+};
+struct weir_intake_rows weir_intake_close(struct weir_intake *intake);
 
 /* Rows that were added: those for which weir_intake_add() said WEIR_OK. Any thread. */
 uint64_t weir_intake_rows(struct weir_intake *intake);

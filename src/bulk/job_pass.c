@@ -34,6 +34,7 @@ struct weir_intake *weir_job_new_intake(struct weir_job *job)
     struct weir_intake_options options = {
         .packer = weir_job_packer_options(job),
         .queue_bytes_max = job->options.memory_bytes_max - job->plan.memory_bytes_max,
+        .tainted_through = job->plan.tainted_through,
         .ready = weir_job_on_ready,
         .ctx = job,
     };

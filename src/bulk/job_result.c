@@ -140,8 +140,10 @@ static struct balance weigh(struct weir_job *job, const struct weir_driver_view 
     uint64_t rest = rest_of_pass(job, view, &totals, it.read, &wrong);
     it.wrong |= wrong;
     it.unknown = view->result.fates[WEIR_FATE_UNKNOWN];
-    if (rest && (view->last_row < tainted || last < tainted))
+    if (view->last_row < tainted || last < tainted)
         it.unknown += rest;
+    else
+        it.unknown += rest < view->tainted_left_behind ? rest : view->tainted_left_behind;
     uint64_t known = it.done + it.absent + it.skipped + it.rejected + it.unknown;
     it.wrong |= known > it.read;
     it.not_sent = known < it.read ? it.read - known : 0;

@@ -49,7 +49,7 @@ struct weir_connection {
     char *name;
     enum weir_condition condition;
     bool set_aside;
-    bool passed_over; /* no lease for now, as if it were full */
+    bool passed_over;     /* no lease for now, as if it were full */
     uint32_t in_flight;   /* on all lanes */
     uint32_t lane_count;  /* opened so far, at least 1 */
     uint64_t last_leased; /* number of the lease, from 1; 0: never */

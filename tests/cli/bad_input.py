@@ -165,7 +165,8 @@ def test_cells_that_cannot_be_right_are_refused_each_with_its_value(folder):
         errors, rejects, summary = rejected(folder, "jsonl")
         found = [(e["row"], e["column"]) for e in errors]
         assert found == [(number, column) for number, (column, _) in enumerate(rows, 1)], found
-        assert all(cell in e["message"] for e, (_, cell) in zip(errors, rows)), [e["message"] for e in errors]
+        messages = [e["message"] for e in errors]
+        assert all(cell.split(":0")[0] in message for message, (_, cell) in zip(messages, rows)), messages
         assert rejects.decode().split("\n")[:-1] == lines or rejects.decode() == "\n".join(lines)
         assert summary["requests"] <= 1, summary
 

@@ -3,9 +3,11 @@
 #include "lab/policies.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "throttle/strategy.h"
 
 static const struct preset {
     const char *name;
@@ -19,10 +21,12 @@ static const struct preset {
 
 static enum weir_status unknown(struct weir_str name, struct weir_error *err)
 {
-    return weir_fail(err, WEIR_E_INVALID,
-                     "no policy is called \"%.*s\": there are aimd, aimd:conservative, "
-                     "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:%d, and aimd-seed",
-                     (int)name.len, name.ptr, WEIR_PARALLELISM_MAX);
+    return weir_fail(
+        err, WEIR_E_INVALID,
+        "no policy is called \"%.*s\": there are aimd, aimd:conservative, "
+        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:%d, and aimd-seed, each with "
+        "@RoundRobin or @LeastConnections behind it if not ThrottleAware",
+        (int)name.len, name.ptr, WEIR_PARALLELISM_MAX);
 }
 
 static bool set_preset(struct weir_adaptive_rate_options *options, struct weir_str name)
@@ -46,35 +50,58 @@ static bool set_fixed(struct weir_adaptive_rate_options *options, struct weir_st
     return true;
 }
 
+/* What stands before the mark; *ret_rest is what stands behind it, ptr NULL: there is no mark. */
+static struct weir_str cut_at(struct weir_str text, char mark, struct weir_str *ret_rest)
+{
+    const char *at = text.len ? memchr(text.ptr, mark, text.len) : NULL;
+    *ret_rest = (struct weir_str){ 0 };
+    if (!at)
+        return text;
+    size_t before = (size_t)(at - text.ptr);
+    *ret_rest = weir_str(at + 1, text.len - before - 1);
+    return weir_str(text.ptr, before);
+}
+
+static bool set_strategy(struct lab_policy *policy, struct weir_str name)
+{
+    char text[LAB_POLICY_NAME_MAX + 1];
+    snprintf(text, sizeof(text), "%.*s", (int)name.len, name.ptr);
+    const struct weir_strategy *strategy = weir_strategy_find(text);
+    policy->strategy = strategy ? strategy->name : NULL;
+    return strategy != NULL;
+}
+
+static bool set_policy(struct lab_policy *found, struct weir_str name)
+{
+    struct weir_str argument;
+    struct weir_str family = cut_at(name, ':', &argument);
+    if (weir_str_equal_nocase(family, weir_str_from("aimd"))) {
+        found->policy = &weir_policy_aimd;
+        return !argument.ptr || set_preset(&found->options, argument);
+    }
+    if (weir_str_equal_nocase(family, weir_str_from("dop"))) {
+        found->policy = &weir_policy_dop;
+        return !argument.ptr;
+    }
+    if (weir_str_equal_nocase(family, weir_str_from("fixed"))) {
+        found->policy = &weir_policy_fixed;
+        return argument.ptr && set_fixed(&found->options, argument);
+    }
+    found->policy = &lab_policy_aimd_seed;
+    return weir_str_equal_nocase(name, weir_str_from("aimd-seed"));
+}
+
 enum weir_status lab_policy_find(struct weir_str name, struct lab_policy *ret,
                                  struct weir_error *err)
 {
-    size_t colon = 0;
-    while (colon < name.len && name.ptr[colon] != ':')
-        colon++;
-    struct weir_str family = weir_str(name.ptr, colon);
-    bool has_argument = colon < name.len;
-    struct weir_str argument =
-        has_argument ? weir_str(name.ptr + colon + 1, name.len - colon - 1) : weir_str(name.ptr, 0);
     struct weir_options defaults;
     weir_options_defaults(&defaults);
-    struct lab_policy found = { .options = defaults.adaptive_rate };
-
-    bool ok;
-    if (weir_str_equal_nocase(family, weir_str_from("aimd"))) {
-        found.policy = &weir_policy_aimd;
-        ok = !has_argument || set_preset(&found.options, argument);
-    } else if (weir_str_equal_nocase(family, weir_str_from("dop"))) {
-        found.policy = &weir_policy_dop;
-        ok = !has_argument;
-    } else if (weir_str_equal_nocase(family, weir_str_from("fixed"))) {
-        found.policy = &weir_policy_fixed;
-        ok = set_fixed(&found.options, argument);
-    } else {
-        found.policy = &lab_policy_aimd_seed;
-        ok = weir_str_equal_nocase(name, weir_str_from("aimd-seed"));
-    }
-    if (!ok || name.len > LAB_POLICY_NAME_MAX)
+    struct lab_policy found = { .options = defaults.adaptive_rate,
+                                .strategy = defaults.pool.selection_strategy };
+    struct weir_str strategy;
+    struct weir_str policy = cut_at(name, '@', &strategy);
+    if (name.len > LAB_POLICY_NAME_MAX || !set_policy(&found, policy) ||
+        (strategy.ptr && !set_strategy(&found, strategy)))
         return unknown(name, err);
     snprintf(found.name, sizeof(found.name), "%.*s", (int)name.len, name.ptr);
     *ret = found;

@@ -4,6 +4,8 @@
  * only here.
  *
  *     aimd[:PRESET]   dop   fixed:N   aimd-seed
+ *
+ * each with a strategy of the pool behind it if it is not to be ThrottleAware: aimd@RoundRobin.
  */
 #ifndef LAB_POLICIES_H
 #define LAB_POLICIES_H
@@ -19,6 +21,7 @@ extern const struct weir_policy lab_policy_aimd_seed;
 struct lab_policy {
     char name[LAB_POLICY_NAME_MAX + 1]; /* as it was asked for */
     const struct weir_policy *policy;
+    const char *strategy;
     struct weir_adaptive_rate_options options;
 };
 

@@ -35,21 +35,44 @@ START_TEST(policies_are_found_by_name_and_wrong_names_are_explained)
 {
     struct lab_policy policy;
     struct weir_error err;
-    const char *const good[] = { "aimd", "Aimd:Conservative", "dop", "fixed:52", "aimd-seed" };
+    const char *const good[] = { "aimd",     "Aimd:Conservative", "dop",
+                                 "fixed:52", "aimd-seed",         "aimd:balanced@RoundRobin" };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         ck_assert_int_eq(lab_policy_find(weir_str_from(good[i]), &policy, &err), WEIR_OK);
         ck_assert_str_eq(policy.name, good[i]);
     }
-    const char *const bad[] = { "",       "aimd:",   "aimd:x",   "dop:4",       "fixed",
-                                "fixed:", "fixed:0", "fixed:53", "aimd-seed:1", "budget" };
+    const char *const bad[] = { "",       "aimd:",       "aimd:x",   "dop:4",       "fixed",
+                                "fixed:", "fixed:0",     "fixed:53", "aimd-seed:1", "aimd@",
+                                "aimd@x", "@RoundRobin", "budget" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(lab_policy_find(weir_str_from(bad[i]), &policy, &err), WEIR_E_INVALID);
-    ck_assert_str_eq(err.message,
-                     "no policy is called \"budget\": there are aimd, aimd:conservative, "
-                     "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:52, and aimd-seed");
+    ck_assert_str_eq(
+        err.message,
+        "no policy is called \"budget\": there are aimd, aimd:conservative, "
+        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:52, and aimd-seed, each "
+        "with @RoundRobin or @LeastConnections behind it if not ThrottleAware");
+    lab_policy_find(weir_str_from("dop@leastconnections"), &policy, &err);
+    ck_assert_str_eq(policy.strategy, "LeastConnections");
     lab_policy_find(weir_str_from("aimd:aggressive"), &policy, &err);
     ck_assert_int_eq(policy.options.execution_time_ceiling_factor, 320);
     ck_assert_int_eq(policy.options.slow_batch_threshold_ms, 11000);
+}
+END_TEST
+
+/* Users that are out of step leave somebody to route to: the strategy that looks is done sooner. */
+START_TEST(routing_away_is_worth_it_where_users_are_out_of_step)
+{
+    setup(5.0);
+    scenario.services[0].sigma = 0.3;
+    scenario.connections = 3;
+    scenario.dop_hint = 52;
+    scenario.work_items = 2880; /* four windows */
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct lab_figures aware = run("aimd", seed);
+        struct lab_figures in_turn = run("aimd@RoundRobin", seed);
+        ck_assert_msg(aware.makespan_s < in_turn.makespan_s, "seed %lu: %f s, %f s",
+                      (unsigned long)seed, aware.makespan_s, in_turn.makespan_s);
+    }
 }
 END_TEST
 
@@ -225,6 +248,7 @@ int main(void)
 {
     struct suite s = suite_new("lab");
     suite_add(&s, policies_are_found_by_name_and_wrong_names_are_explained);
+    suite_add(&s, routing_away_is_worth_it_where_users_are_out_of_step);
     suite_add(&s, the_same_seed_gives_the_same_figures_and_another_seed_others);
     suite_add(&s, without_limits_every_slot_is_busy_all_the_time);
     suite_add(&s, a_finite_job_ends_when_its_last_item_is_done);

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+A login that fails for a while, and connections that may only read: login.py WEIR WEIR_SIM
+
+While nobody gets a token nothing is sent, so nothing is a retry: afterwards as many requests are in flight as before. A
+connection that no row can use is passed over, whatever chooses among connections.
+"""
+import functools
+import sys
+import time
+
+from campaign import (CREATE, DELETE_ELASTIC, UPDATE, UPSERT, Job, judge, let_pass, run_tests,
+                      seed_of, settings, wait_until, world)
+
+LEVEL = 4        # requests in flight on each connection
+SAMPLE = 100     # requests
+SHARE_MIN = 0.3  # of the rate before; one at a time is a twelfth of it
+
+FIXED = ("--policy", "Fixed", *settings({"AdaptiveRate:FixedParallelism": LEVEL}))
+
+
+def accepted(sim):
+    return {name: c["accepted"] for name, c in sim.connections().items()}
+
+
+def wait_for(run, condition, what):
+    wait_until(lambda: condition() or run.is_over(), what)
+    assert not run.is_over(), what
+
+
+def wait_for_all(sim, run, what):
+    """Each connection has one more."""
+    before = accepted(sim)
+    wait_for(run, lambda: all(n > before[name] for name, n in accepted(sim).items()), what)
+
+
+def rate(sim, run):
+    """Requests in a second, over the next few."""
+    first, begun = sum(accepted(sim).values()), time.monotonic()
+    wait_for(run, lambda: sum(accepted(sim).values()) >= first + SAMPLE, "some more are sent")
+    last, ended = sum(accepted(sim).values()), time.monotonic()
+    return (last - first) / (ended - begun)
+
+
+def stands_still(sim):
+    before = accepted(sim)
+    let_pass(0.5)  # several times as long as a request takes
+    return accepted(sim) == before
+
+
+def test_after_an_outage_of_the_login_as_many_are_in_flight_as_before(folder):
+    """Tokens live for seconds, so that all of them end in it."""
+    with world("--token-lifetime", "3", service_ms=100) as sim:
+        job = Job(sim, CREATE, folder, 3600, batch=2)
+        run = job.start(*FIXED)
+        wait_for_all(sim, run, "all connections are at work")
+        before = rate(sim, run)
+        sim.faults({"kind": "server_error", "status": 503, "operation": "token"})
+        wait_for(run, lambda: stands_still(sim), "the last token has ended")
+        sim.faults()
+        wait_for_all(sim, run, "all connections have a token again")
+        after = rate(sim, run)
+        job.finish(run)
+        assert after > SHARE_MIN * before, (before, after)
+        sim.token = sim.log_in(sim.judge)  # the judge's has ended as well
+        judge(job)
+
+
+def least_connections(kind, folder):
+    """The one that may only read has always the fewest leases out."""
+    scenario = {"users": [{"name": "app1", "privileges": {kind.table.name: "read"}}]}
+    with world(scenario=scenario, folder=folder, seed=seed_of(kind.name)) as sim:
+        job = Job(sim, kind, folder, 600, batch=10)
+        job.run(*settings({"Pool:SelectionStrategy": "LeastConnections"}))
+        judge(job)
+
+
+for each in (CREATE, UPDATE, UPSERT, DELETE_ELASTIC):
+    globals()[f"test_{each.name}_least_connections_without_privilege"] = functools.partial(
+        least_connections, each)
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"], at_once=1)

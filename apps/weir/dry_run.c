@@ -57,7 +57,7 @@ static bool tell(void *ctx, uint64_t rows)
 {
     struct run *run = ctx;
     int64_t now_us = weir_clock_now_us();
-    if (run->progress == JOB_PROGRESS_PLAIN && now_us >= run->next_line_us && say_has_room()) {
+    if (run->progress <= JOB_PROGRESS_PLAIN && now_us >= run->next_line_us && say_has_room()) {
         say("%s rows read", figure_count(rows).text);
         run->next_line_us = now_us + PROGRESS_PLAIN_PERIOD_US;
     }

@@ -58,15 +58,20 @@ struct figure figure_span(double seconds)
     return figure;
 }
 
-struct figure figure_clock(double seconds_ahead)
+struct figure figure_clock_from(int64_t wall_us, double seconds_ahead)
 {
     struct figure figure = { "?" };
     struct tm local;
     double bounded = seconds_ahead < SPAN_MAX_S ? seconds_ahead : SPAN_MAX_S;
     double ahead_us = bounded * (double)WEIR_US_PER_S;
-    int64_t moment_us = weir_clock_wall_us() + (int64_t)ahead_us + WEIR_US_PER_S - 1;
+    int64_t moment_us = wall_us + (int64_t)ahead_us + WEIR_US_PER_S - 1;
     time_t moment = moment_us / WEIR_US_PER_S;
     if (localtime_r(&moment, &local))
         strftime(figure.text, sizeof(figure.text), "%H:%M:%S", &local);
     return figure;
+}
+
+struct figure figure_clock(double seconds_ahead)
+{
+    return figure_clock_from(weir_clock_wall_us(), seconds_ahead);
 }

@@ -222,8 +222,10 @@ enum weir_status job_args_progress(const struct job_args *args, enum job_progres
     const char *text = args->progress ? args->progress : "auto";
     if (strcmp(text, "none") == 0)
         *ret = JOB_PROGRESS_NONE;
-    else if (strcmp(text, "plain") == 0 || strcmp(text, "auto") == 0)
+    else if (strcmp(text, "plain") == 0)
         *ret = JOB_PROGRESS_PLAIN;
+    else if (strcmp(text, "auto") == 0)
+        *ret = JOB_PROGRESS_AUTO;
     else
         return args_refuse("--progress", text, "auto, plain or none", err);
     return WEIR_OK;

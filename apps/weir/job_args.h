@@ -13,6 +13,7 @@
 #include "weir/bulk.h"
 
 enum job_progress_form {
+    JOB_PROGRESS_AUTO,  /* the view if it can be shown, otherwise plain */
     JOB_PROGRESS_PLAIN, /* a line now and then */
     JOB_PROGRESS_NONE,
 };

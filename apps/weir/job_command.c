@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "bulk/job.h"
 #include "confirm.h"
@@ -17,7 +16,7 @@
 #include "job_place.h"
 #include "job_report.h"
 #include "job_signals.h"
-#include "progress_plain.h"
+#include "progress.h"
 #include "resume_line.h"
 #include "say.h"
 
@@ -27,7 +26,8 @@ struct run {
     bool resuming;
     enum weir_operation operation; /* of a new job */
     struct job_args args;
-    enum job_progress_form progress;
+    enum job_progress_form form; /* of the progress */
+    struct progress progress;
     struct settings settings;
     struct weir_job_options options;
     struct weir_job_files files;
@@ -69,7 +69,7 @@ static enum weir_status read_words(struct run *run, struct weir_error *err)
     struct job_args *args = &run->args;
     enum weir_status status = check_operands(run, err);
     if (!status)
-        status = job_args_progress(args, &run->progress, err);
+        status = job_args_progress(args, &run->form, err);
     if (!status)
         status = job_args_options(args, &run->options, err);
     if (status)
@@ -123,21 +123,10 @@ static void announce(const struct run *run)
         options->table, weir_job_url(run->job), weir_job_directory(run->job));
 }
 
-/* Until it is over, whatever the job's clock and ours think of five seconds. */
-static void wait_for(const struct run *run)
+static void wait_for(struct run *run)
 {
-    int64_t next_us = weir_clock_now_us() + PROGRESS_PLAIN_PERIOD_US;
-    for (;;) {
-        int64_t now_us = weir_clock_now_us();
-        if (now_us >= next_us) {
-            if (run->progress == JOB_PROGRESS_PLAIN)
-                progress_plain_say(run->job);
-            now_us = weir_clock_now_us();
-            next_us = now_us + PROGRESS_PLAIN_PERIOD_US;
-        }
-        if (weir_job_wait(run->job, next_us - now_us))
-            return;
-    }
+    while (!weir_job_wait(run->job, progress_tell(&run->progress, run->job)))
+        ;
 }
 
 static int fail_unfinished(const struct run *run, const struct weir_error *err)
@@ -160,6 +149,7 @@ static int finish(struct run *run)
     struct weir_error err = { 0 };
     enum weir_status status = weir_job_finish(run->job, &result, &err);
     job_signals_over();
+    progress_end(&run->progress, run->job);
     if (status)
         return fail_unfinished(run, &err);
     job_report(run->job, &result, run->resume_line);
@@ -178,6 +168,7 @@ static int go(struct run *run)
     }
     job_signals_watch(run->job);
     announce(run);
+    progress_begin(&run->progress, run->form);
     wait_for(run);
     return finish(run);
 }

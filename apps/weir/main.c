@@ -19,13 +19,15 @@
  *       job_place.c        where jobs live
  *       job_signals.c      Ctrl-C, once and twice
  *       confirm.c          asking before rows are changed
- *       progress_plain.c   a line every five seconds
+ *       progress.c         what is shown meanwhile: a view (progress_view.c) or lines
+ *                          (progress_plain.c) of how it stands (progress_snapshot.c)
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
+ *     screen.c           standard error, with something that stays at its bottom
  *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.

@@ -2,7 +2,8 @@
 /*
  * Lines for people, on standard error. A line is one write, so that threads do not tear each
  * other's; a standard error that is closed or broken loses the line and nothing else. No lock is
- * taken: whoever leaves in a hurry can still say so. Any thread.
+ * waited for longer than a second (screen.h): whoever leaves in a hurry can still say so. Any
+ * thread.
  */
 #ifndef WEIR_APP_SAY_H
 #define WEIR_APP_SAY_H

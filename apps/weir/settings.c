@@ -10,12 +10,13 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "screen.h"
 
 #define FILE_NAME "appsettings.json"
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
-/* One write a line: threads do not tear each other's. */
+/* At once: threads do not tear each other's. */
 static void write_line(void *ctx, const struct weir_log_record *record)
 {
     const struct settings *settings = ctx;
@@ -23,8 +24,7 @@ static void write_line(void *ctx, const struct weir_log_record *record)
     size_t len = settings->log_json ? weir_log_format_json(record, line, WEIR_LOG_LINE_MAX)
                                     : weir_log_format_text(record, line, WEIR_LOG_LINE_MAX);
     line[len++] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, len);
-    (void)written; /* there is nobody to tell */
+    screen_write(line, len);
 }
 
 static enum weir_status read_level(struct settings *settings, const char *text,

@@ -472,12 +472,16 @@ void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
     pthread_mutex_lock(&driver->lock);
     struct weir_core *core = &driver->core;
     const struct weir_connection *it = &core->connections[connection];
+    bool is_open = weir_breaker_state(&it->breaker, now_us) == WEIR_BREAKER_OPEN;
     *ret = (struct weir_driver_connection){
         .result = driver->executor.result.connections[connection],
         .in_flight = it->in_flight,
         .cap = weir_core_cap(core, connection, now_us),
         .reopening_us = weir_core_reopening_us(core, connection),
         .set_aside = it->set_aside,
+        .breaker_until_us = is_open ? it->breaker.until_us : 0,
+        .requests_budget = it->requests_budget,
+        .execution_budget = it->execution_budget,
     };
     uint32_t lanes = core->policy->lanes_max ? core->policy->lanes_max : 1;
     for (uint32_t lane = 0; lane < lanes; lane++)

@@ -92,7 +92,10 @@ struct weir_driver_connection {
     uint32_t cap;
     int64_t reopening_us; /* throttled until then; past: not */
     bool set_aside;
-    int64_t backoff_us; /* that throttles have kept it closed, in all */
+    int64_t breaker_until_us; /* open until then; 0: not */
+    struct weir_budget_seen requests_budget;
+    struct weir_budget_seen execution_budget; /* in microseconds */
+    int64_t backoff_us;                       /* that throttles have kept it closed, in all */
 };
 
 struct weir_driver_view {

@@ -74,6 +74,12 @@ bool weir_job_wait(struct weir_job *job, int64_t timeout_us);
 /* Why it ended, as one sentence for people; "" if there is nothing to say. After finish. */
 const char *weir_job_trouble(const struct weir_job *job);
 
+/* What the service last said that is left of a budget. */
+struct weir_job_budget {
+    double remaining; /* negative: nothing was said yet */
+    double most;      /* the most that it said in this run: about the whole */
+};
+
 /* Of one connection, beside weir_job_rate_stats(): for a line of progress. Any thread. */
 struct weir_job_connection {
     const char *name;
@@ -81,7 +87,10 @@ struct weir_job_connection {
     uint64_t rows_done;
     uint64_t throttles;
     double throttled_for_s; /* 0: not */
+    double broken_for_s;    /* its breaker is open so long; 0: not */
     bool set_aside;
+    struct weir_job_budget requests_budget;
+    struct weir_job_budget execution_budget; /* in seconds */
     uint32_t in_flight;
     uint32_t level;
     enum weir_bound bound_by;

@@ -144,18 +144,34 @@ size_t weir_job_connection_count(const struct weir_job *job)
     return job->settings.connection_count;
 }
 
+/* From now until then in seconds; 0: it is past. */
+static double ahead_s(int64_t moment_us, int64_t now_us)
+{
+    return moment_us > now_us ? (double)(moment_us - now_us) / WEIR_US_PER_S : 0;
+}
+
+static struct weir_job_budget budget(const struct weir_budget_seen *seen, double unit)
+{
+    if (!seen->known)
+        return (struct weir_job_budget){ .remaining = -1 };
+    return (struct weir_job_budget){ (double)seen->remaining / unit, (double)seen->most / unit };
+}
+
 void weir_job_connection(struct weir_job *job, size_t connection, struct weir_job_connection *ret)
 {
     struct weir_driver_connection it;
     weir_driver_connection(job->driver, (uint32_t)connection, &it);
-    int64_t closed_us = it.reopening_us == WEIR_NEVER ? 0 : it.reopening_us - weir_clock_now_us();
+    int64_t now_us = weir_clock_now_us();
     *ret = (struct weir_job_connection){
         .name = job->settings.connections[connection].name,
         .requests = it.result.requests,
         .rows_done = it.result.rows_done,
         .throttles = it.result.throttles,
-        .throttled_for_s = closed_us > 0 ? (double)closed_us / WEIR_US_PER_S : 0,
+        .throttled_for_s = ahead_s(it.reopening_us, now_us),
+        .broken_for_s = ahead_s(it.breaker_until_us, now_us),
         .set_aside = it.set_aside,
+        .requests_budget = budget(&it.requests_budget, 1),
+        .execution_budget = budget(&it.execution_budget, (double)WEIR_US_PER_S),
         .in_flight = it.in_flight,
         .level = it.cap,
         .bound_by = it.rate.bound_by,

@@ -34,3 +34,11 @@ uint32_t weir_connection_cap(const struct weir_connection *connection, int level
         cap = 1;
     return cap;
 }
+
+void weir_budget_hear(struct weir_budget_seen *seen, int64_t remaining)
+{
+    seen->known = true;
+    seen->remaining = remaining;
+    if (remaining > seen->most)
+        seen->most = remaining;
+}

@@ -38,6 +38,13 @@ enum weir_condition {
     WEIR_CONDITION_COUNT
 };
 
+/* What the service has said of one budget. Zeroed: nothing yet. */
+struct weir_budget_seen {
+    bool known;
+    int64_t remaining; /* the last word */
+    int64_t most;      /* the most that it ever said: about the whole */
+};
+
 struct weir_lane {
     uint32_t in_flight;
     uint32_t ramp; /* 0: none; else the most that may be in flight */
@@ -56,6 +63,8 @@ struct weir_connection {
     int64_t throttled_us; /* the last throttle; WEIR_NEVER: none yet */
     struct weir_verdict last_throttle;
     struct weir_breaker breaker;
+    struct weir_budget_seen requests_budget;  /* requests */
+    struct weir_budget_seen execution_budget; /* microseconds of execution time */
     struct weir_lane *lanes; /* of the pool's array, as many as its policy may open */
 };
 
@@ -70,6 +79,9 @@ static inline bool weir_lane_is_full(const struct weir_lane *lane)
 {
     return lane->ramp && lane->in_flight >= lane->ramp;
 }
+
+/* The service says what is left of a budget. */
+void weir_budget_hear(struct weir_budget_seen *seen, int64_t remaining);
 
 /* The leases that are out are stale on every lane: tripped, or set aside. */
 void weir_connection_outdate(struct weir_connection *connection);

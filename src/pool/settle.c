@@ -156,6 +156,15 @@ static bool shows_open(enum weir_class class_)
     }
 }
 
+static void learn_budgets(struct weir_connection *connection,
+                          const struct weir_budget_headers *said)
+{
+    if (said->requests_known)
+        weir_budget_hear(&connection->requests_budget, said->requests_remaining);
+    if (said->execution_known)
+        weir_budget_hear(&connection->execution_budget, said->execution_remaining_us);
+}
+
 static void learn(struct weir_core *core, const struct weir_lease_record *record,
                   const struct weir_answer *answer)
 {
@@ -163,6 +172,7 @@ static void learn(struct weir_core *core, const struct weir_lease_record *record
     uint32_t connection = record->connection;
     if (answer->budget.dop_hint > 0)
         weir_core_hint(core, connection, answer->budget.dop_hint, core->now_us);
+    learn_budgets(&core->connections[connection], &answer->budget);
     if (is_block(verdict))
         learn_block(core, record, verdict);
     learn_breaker(core, record, verdict->class_);

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a running job shows, on a terminal and without one: progress.py WEIR WEIR_SIM"""
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import urllib.request
+
+from harness import run, run_tests, simulator, write_config
+
+WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
+PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
+
+# Throttles within a second, and waits of a few.
+LIMITS = ["--users", "3", "--requests", "30", "--window", "4", "--service-time", "20"]
+
+
+class Screen:
+    """As much of a terminal as the command may use; anything else fails."""
+
+    def __init__(self, columns, lines):
+        self.columns, self.lines = columns, lines
+        self.rows, self.top = [""], 0  # all rows ever, and which is the first on the screen
+        self.row = self.column = 0
+        self.visible = True
+        self.wrapped_hidden = 0  # rows that were wrapped while the cursor was hidden
+        self.colours = 0
+        self.drawn = 0
+
+    def feed(self, text):
+        pattern = r"\x1b\[(\??)([\d;]*)([A-Za-z])|([\r\n])|([^\x00-\x1f\x7f])"
+        at = 0
+        for match in re.finditer(pattern, text):
+            assert match.start() == at, repr(text[at:at + 40])
+            at = match.end()
+            private, number, letter, control, character = match.groups()
+            if character:
+                self.put(character)
+            elif control == "\r":
+                self.column = 0
+            elif control == "\n":
+                self.down()
+            else:
+                self.steer(private + letter, number)
+        assert at == len(text), repr(text[at:at + 40])
+
+    def put(self, character):
+        if self.column == self.columns:
+            self.wrapped_hidden += not self.visible
+            self.column = 0
+            self.down()
+        row = self.rows[self.row].ljust(self.column)
+        self.rows[self.row] = row[:self.column] + character + row[self.column + 1:]
+        self.column += 1
+
+    def down(self):
+        self.row += 1
+        if self.row == len(self.rows):
+            self.rows.append("")
+        self.top = max(self.top, self.row - self.lines + 1)
+
+    def steer(self, what, number):
+        if what == "A":
+            assert self.row - int(number) >= self.top, "up, beyond the screen"
+            self.row -= int(number)
+        elif what == "K" and number == "":
+            self.rows[self.row] = self.rows[self.row][:self.column]
+        elif what == "J" and number == "":
+            self.rows[self.row] = self.rows[self.row][:self.column]
+            del self.rows[self.row + 1:]
+        elif what in ("?l", "?h") and number == "25":
+            self.visible = what == "?h"
+            self.drawn += self.visible
+        elif what == "m":
+            self.colours += 1
+        else:
+            raise AssertionError((what, number))
+
+    def text(self):
+        return "\n".join(row.rstrip() for row in self.rows)
+
+
+class Terminal:
+    """A command on a terminal of its own."""
+
+    def __init__(self, folder, columns, lines, *arguments, **environment):
+        self.screen = Screen(columns, lines)
+        self.controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+        self.process = subprocess.Popen(
+            [WEIR, *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
+            start_new_session=True, preexec_fn=self.take,
+            env={**kept, "HOME": "/nonexistent", "TERM": "xterm", "LANG": "C.UTF-8",
+                 "XDG_STATE_HOME": str(pathlib.Path(folder) / "state"), **environment})
+        os.close(terminal)
+        self.pending = b""
+
+    @staticmethod
+    def take():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def read(self):
+        """False: the other side is closed. Whole redraws only are looked at."""
+        ready, _, _ = select.select([self.controller], [], [], PATIENCE_S)
+        assert ready, self.screen.text()
+        try:
+            piece = os.read(self.controller, 65536)
+        except OSError:
+            piece = b""
+        self.pending += piece
+        cut = len(self.pending) if not piece else self.pending.rfind(b"\n") + 1
+        self.screen.feed(self.pending[:cut].decode())
+        self.pending = self.pending[cut:]
+        return bool(piece)
+
+    def until(self, pattern):
+        while not re.search(pattern, self.screen.text()):
+            assert self.read(), self.screen.text()
+
+    def end(self):
+        while self.read():
+            pass
+        return self.process.wait(PATIENCE_S)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.controller)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def write_rows(folder, count):
+    path = pathlib.Path(folder) / "rows.csv"
+    path.write_text("name,accountnumber\n" + "".join(f"Account {i},A{i}\n" for i in range(count)))
+    return str(path)
+
+
+def reset(url):
+    urllib.request.urlopen(urllib.request.Request(url + "/sim/reset", b"{}")).read()
+
+
+def create(folder, config, rows, *more):
+    path = write_config(folder, config)
+    return ["create", "account", rows, "--config", path, "--owner", "caller", *more]
+
+
+# --- the view -----------------------------------------------------------------------------------
+
+def test_the_view_is_drawn_in_place_and_its_last_state_stays(folder):
+    rows = write_rows(folder, 1500)
+    with simulator(SIM, *LIMITS) as (_, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--log-level", "error")
+        with Terminal(folder, 100, 24, *words) as terminal:
+            terminal.until(r"throttled until \d\d:\d\d:\d\d, 0:0\d")
+            assert terminal.end() == 0, terminal.screen.text()
+            screen = terminal.screen
+    lines = screen.text().splitlines()
+    total = [line for line in lines if " done" in line and "%" in line]
+    assert total == ["[" + "█" * 20 + "] 100 %  1,500 done"], screen.text()
+    at = lines.index(total[0])
+    assert lines[at + 1].split()[:2] == ["connection", "state"], lines
+    for i, name in enumerate(("app1", "app2", "app3")):
+        assert re.fullmatch(name + r" +\S.*  ░{6} 0/\d+ +[a-z ]+  [█░]{5}  [█░]{5}  \d+",
+                            lines[at + 2 + i]), lines
+    assert lines[at + 5].startswith("read 1,500 = done 1,500 +"), lines
+    assert screen.visible and screen.colours > 0 and screen.drawn > 4
+    assert screen.wrapped_hidden == 0
+
+
+def test_nothing_wraps_at_any_width(folder):
+    rows = write_rows(folder, 400)
+    with simulator(SIM, *LIMITS) as (url, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--log-level", "error")
+        for columns in (80, 60, 40, 20):
+            reset(url)
+            with Terminal(folder, columns, 12, *words, "--job-dir", f"{folder}/{columns}") as it:
+                assert it.end() == 0, it.screen.text()
+                assert it.screen.wrapped_hidden == 0 and it.screen.drawn > 1, it.screen.text()
+
+
+def test_warnings_scroll_above_the_view(folder):
+    rows = write_rows(folder, 1200)
+    with simulator(SIM, *LIMITS) as (_, config):
+        with Terminal(folder, 130, 24, *create(folder, config, rows, "--batch-size", "10")) as it:
+            assert it.end() == 0, it.screen.text()
+            lines = it.screen.text().splitlines()
+    warnings = [i for i, line in enumerate(lines) if line.startswith("warning ")]
+    at = next(i for i, line in enumerate(lines) if "100 %" in line)
+    assert warnings and max(warnings) < at, lines
+    assert sum(line.startswith("connection ") for line in lines) == 1, lines
+    assert sum(line.startswith("app1 ") for line in lines) == 1, lines
+
+
+def test_after_ctrl_c_the_cursor_is_there_and_the_way_to_go_on(folder):
+    rows = write_rows(folder, 4000)
+    for twice in (False, True):
+        with simulator(SIM, *LIMITS, "--service-time", "400") as (_, config):
+            words = create(folder, config, rows, "--batch-size", "10", "--log-level", "error",
+                           "--job-dir", f"{folder}/job{twice}")
+            with Terminal(folder, 100, 24, *words) as terminal:
+                terminal.until(r"[1-9]\d* done")
+                os.write(terminal.controller, b"\x03")
+                if twice:
+                    terminal.until("weir create: stopping")
+                    os.write(terminal.controller, b"\x03")
+                assert terminal.end() == 5, terminal.screen.text()
+                screen = terminal.screen
+        assert screen.visible
+        assert re.search(r"go on with\n  weir resume ", screen.text()), screen.text()
+        assert sum("connection  " in row for row in screen.rows) == 1, screen.text()
+
+
+def test_no_colour_and_no_utf8_where_they_are_not_wanted(folder):
+    rows = write_rows(folder, 200)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        words = create(folder, config, rows)
+        with Terminal(folder, 100, 24, *words, NO_COLOR="1", LANG="C") as terminal:
+            assert terminal.end() == 0
+            screen = terminal.screen
+    assert screen.colours == 0 and screen.text().isascii(), screen.text()
+    assert "[" + "#" * 20 + "] 100 %" in screen.text(), screen.text()
+
+
+def test_a_dumb_terminal_and_no_terminal_get_plain_lines(folder):
+    rows = write_rows(folder, 130)
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        words = create(folder, config, rows, "--max-rate", "20", "--batch-size", "1")
+        with Terminal(folder, 100, 24, *words, TERM="dumb") as terminal:
+            assert terminal.end() == 0
+            shown = terminal.screen
+        reset(url)
+        piped = run([WEIR, *words], env={"TERM": "xterm", "XDG_STATE_HOME": folder + "/piped"})
+    assert shown.drawn == 0 and shown.colours == 0
+    for text in (shown.text(), piped.stderr):
+        assert re.search(r"^\d+:\d\d:\d\d  [\d,]+ done, .* rows/s", text, re.M), text
+        assert "\x1b" not in text and "connection " not in text, text
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"])

@@ -224,9 +224,11 @@ enum weir_status job_args_progress(const struct job_args *args, enum job_progres
         *ret = JOB_PROGRESS_NONE;
     else if (strcmp(text, "plain") == 0)
         *ret = JOB_PROGRESS_PLAIN;
+    else if (strcmp(text, "json") == 0)
+        *ret = JOB_PROGRESS_JSON;
     else if (strcmp(text, "auto") == 0)
         *ret = JOB_PROGRESS_AUTO;
     else
-        return args_refuse("--progress", text, "auto, plain or none", err);
+        return args_refuse("--progress", text, "auto, plain, json or none", err);
     return WEIR_OK;
 }

@@ -15,6 +15,7 @@
 enum job_progress_form {
     JOB_PROGRESS_AUTO,  /* the view if it can be shown, otherwise plain */
     JOB_PROGRESS_PLAIN, /* a line now and then */
+    JOB_PROGRESS_JSON,  /* an object a line, every second */
     JOB_PROGRESS_NONE,
 };
 

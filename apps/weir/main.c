@@ -19,8 +19,9 @@
  *       job_place.c        where jobs live
  *       job_signals.c      Ctrl-C, once and twice
  *       confirm.c          asking before rows are changed
- *       progress.c         what is shown meanwhile: a view (progress_view.c) or lines
- *                          (progress_plain.c) of how it stands (progress_snapshot.c)
+ *       progress.c         what is shown meanwhile: a view (progress_view.c), lines
+ *                          (progress_plain.c) or JSON (progress_json.c) of how it stands
+ *                          (progress_snapshot.c)
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty

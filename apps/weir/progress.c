@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "progress_json.h"
 #include "progress_plain.h"
 #include "progress_view.h"
 #include "say.h"
@@ -48,7 +49,26 @@ static void show_view(struct progress *progress)
     weir_buf_release(&lines);
 }
 
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void write_json(const struct progress_snapshot *snapshot)
+{
+    struct weir_buf line;
+    weir_buf_init(&line, PROGRESS_JSON_MAX(snapshot->connection_count));
+    progress_json_draw(snapshot, &line);
+    weir_buf_add_char(&line, '\n');
+    screen_write(weir_buf_text(&line), line.len);
+    weir_buf_release(&line);
+}
+
 /* --- all forms -------------------------------------------------------------------------------- */
+
+static int64_t period_us(const struct progress *progress)
+{
+    if (progress->form == JOB_PROGRESS_AUTO)
+        return VIEW_PERIOD_US;
+    return progress->form == JOB_PROGRESS_JSON ? PROGRESS_JSON_PERIOD_US : PROGRESS_PLAIN_PERIOD_US;
+}
 
 void progress_begin(struct progress *progress, enum job_progress_form form)
 {
@@ -56,12 +76,7 @@ void progress_begin(struct progress *progress, enum job_progress_form form)
     progress->form = form == JOB_PROGRESS_AUTO && !view ? JOB_PROGRESS_PLAIN : form;
     progress->colour = wants_colour();
     progress->utf8 = is_utf8();
-    progress->next_us = weir_clock_now_us() + (view ? 0 : PROGRESS_PLAIN_PERIOD_US);
-}
-
-static int64_t period_us(const struct progress *progress)
-{
-    return progress->form == JOB_PROGRESS_AUTO ? VIEW_PERIOD_US : PROGRESS_PLAIN_PERIOD_US;
+    progress->next_us = weir_clock_now_us() + (view ? 0 : period_us(progress));
 }
 
 static void tell(struct progress *progress, struct weir_job *job)
@@ -73,6 +88,10 @@ static void tell(struct progress *progress, struct weir_job *job)
         break;
     case JOB_PROGRESS_PLAIN:
         progress_plain_say(job);
+        break;
+    case JOB_PROGRESS_JSON:
+        progress_snapshot_take(&progress->snapshot, job);
+        write_json(&progress->snapshot);
         break;
     case JOB_PROGRESS_NONE:
         break;
@@ -93,7 +112,7 @@ int64_t progress_tell(struct progress *progress, struct weir_job *job)
 
 void progress_end(struct progress *progress, struct weir_job *job)
 {
-    if (progress->form == JOB_PROGRESS_AUTO && say_has_room())
+    if (progress->form != JOB_PROGRESS_PLAIN && say_has_room())
         tell(progress, job);
     screen_end();
     progress_snapshot_release(&progress->snapshot);

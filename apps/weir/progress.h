@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a running job shows on standard error, in one of its forms: a view that is drawn again in
- * place (progress_view.h), a plain line now and then (progress_plain.h), or nothing. One thread.
+ * place (progress_view.h), a plain line now and then (progress_plain.h), JSON (progress_json.h), or
+ * nothing. One thread.
  */
 #ifndef WEIR_APP_PROGRESS_H
 #define WEIR_APP_PROGRESS_H

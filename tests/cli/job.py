@@ -211,7 +211,7 @@ def test_every_wrong_word_is_one_sentence_and_exit_2(folder):
         (["create", "account", rows, "--memory", "M"], '--memory is "M"'),
         (["create", "account", rows, "--memory", "99999999999999999999"], "--memory is"),
         (["create", "account", rows, "--memory", "9000000000G"], "--memory is"),
-        (["create", "account", rows, "--progress", "loud"], "auto, plain or none"),
+        (["create", "account", rows, "--progress", "loud"], "auto, plain, json or none"),
         (["create", "account", rows, "--owner", "me"], "systemuser:ID"),
         (["create", "account", rows, "--owner", "team:1"], '--owner is "team:1"'),
         (["upsert", "account", rows, "--key", "a,,b"], '--key is "a,,b"'),

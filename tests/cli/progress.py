@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What a running job shows, on a terminal and without one: progress.py WEIR WEIR_SIM"""
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -247,6 +248,45 @@ def test_a_dumb_terminal_and_no_terminal_get_plain_lines(folder):
     for text in (shown.text(), piped.stderr):
         assert re.search(r"^\d+:\d\d:\d\d  [\d,]+ done, .* rows/s", text, re.M), text
         assert "\x1b" not in text and "connection " not in text, text
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+POOL = {"TotalConnections", "ThrottledConnections", "SetAsideConnections", "TotalThrottleEvents",
+        "ActiveLeases", "Waiters", "RequestsServed", "TotalBackoffTime"}
+RATE = {"ConnectionName", "CurrentParallelism", "MaxParallelism", "LastKnownGoodParallelism",
+        "IsLastKnownGoodStale", "SuccessesSinceThrottle", "TotalThrottleEvents",
+        "LastThrottleTime", "LastIncreaseTime", "LastActivityTime", "AverageBatchMs",
+        "ExecutionTimeCeiling", "ThrottleCeiling", "BoundBy"}
+
+
+def progress_lines(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith('{"over":')]
+
+
+def test_json_lines_parse_and_the_last_says_how_it_ended(folder):
+    rows = write_rows(folder, 1200)
+    with simulator(SIM, *LIMITS) as (_, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--progress", "json")
+        result = run([WEIR, *words, "--job-dir", folder + "/job"])
+    assert result.returncode == 0, result
+    lines = progress_lines(result.stderr)
+    summary = json.loads(pathlib.Path(folder, "job", "summary.json").read_text())
+    assert len(lines) >= 3 and [line["over"] for line in lines] == [False] * (len(lines) - 1) + [True]
+    for line in lines:
+        assert set(line["Pool"]) == POOL and line["Pool"]["TotalConnections"] == 3, line
+        assert [it["ConnectionName"] for it in line["Connections"]] == ["app1", "app2", "app3"]
+        assert all(set(it) >= RATE for it in line["Connections"]), line
+    for name in ("Done", "Read", "Elapsed"):
+        values = [line[name] for line in lines]
+        assert values == sorted(values), values
+    last = lines[-1]
+    assert last["Done"] == last["Read"] == summary["done"] == 1200 and last["InFlight"] == 0, last
+    assert last["Pool"]["TotalThrottleEvents"] == summary["throttles"] > 0, (last, summary)
+    assert any(line["Pool"]["ThrottledConnections"] > 0 for line in lines)
+    for it, other in zip(last["Connections"], summary["connections"]):
+        assert it["Requests"] == other["requests"] and it["RowsDone"] == other["done_rows"]
+        assert it["BoundBy"] == other["bound_by"] and it["RequestsRemaining"] is not None, it
 
 
 if __name__ == "__main__":

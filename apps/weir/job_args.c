@@ -58,6 +58,7 @@ enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, in
         { .name = "--deadline", .text = &args->deadline },
         { .name = "--memory", .text = &args->memory },
         { .name = "--progress", .text = &args->progress },
+        { .name = "--metrics-listen", .text = &args->metrics_listen },
         { .name = "--yes", .flag = &args->yes },
         { .name = "--operation", .text = &args->operation, .fixed = true }, /* check only */
     };

@@ -39,6 +39,7 @@ struct job_args {
     const char *deadline;
     const char *memory;
     const char *progress;
+    const char *metrics_listen;
     const char *operation;
     bool yes;
     char **operands;

@@ -16,6 +16,7 @@
 #include "job_place.h"
 #include "job_report.h"
 #include "job_signals.h"
+#include "metrics_server.h"
 #include "progress.h"
 #include "resume_line.h"
 #include "say.h"
@@ -28,6 +29,7 @@ struct run {
     struct job_args args;
     enum job_progress_form form; /* of the progress */
     struct progress progress;
+    struct metrics_server *metrics; /* NULL: not wanted */
     struct settings settings;
     struct weir_job_options options;
     struct weir_job_files files;
@@ -123,6 +125,18 @@ static void announce(const struct run *run)
         options->table, weir_job_url(run->job), weir_job_directory(run->job));
 }
 
+/* The port was taken long before; a job that has begun is not ended for want of a thread. */
+static void serve_metrics(const struct run *run)
+{
+    struct weir_error err = { 0 };
+    if (!run->metrics)
+        return;
+    if (metrics_server_start(run->metrics, run->job, &err))
+        say("weir %s: %s", run->command->name, err.message);
+    else
+        say("weir %s: metrics at %s", run->command->name, metrics_server_url(run->metrics));
+}
+
 static void wait_for(struct run *run)
 {
     while (!weir_job_wait(run->job, progress_tell(&run->progress, run->job)))
@@ -168,6 +182,7 @@ static int go(struct run *run)
     }
     job_signals_watch(run->job);
     announce(run);
+    serve_metrics(run);
     progress_begin(&run->progress, run->form);
     wait_for(run);
     return finish(run);
@@ -183,6 +198,9 @@ static int work(struct run *run)
     if (settings_read(&run->settings, &run->args.settings, &err))
         return fail(run, &err);
     job_signals_begin(run->command->name);
+    if (run->args.metrics_listen &&
+        metrics_server_new(run->args.metrics_listen, &run->metrics, &err))
+        return fail(run, &err);
     if (prepare(run, &err))
         return fail(run, &err);
     if (run->resuming && weir_job_is_finished(run->job)) {
@@ -203,6 +221,7 @@ static int work(struct run *run)
 static void release(struct run *run)
 {
     job_signals_over();
+    metrics_server_free(run->metrics);
     weir_job_free(run->job);
     weir_client_free(run->client);
     settings_release(&run->settings);

@@ -46,7 +46,8 @@ int job_command_resume(const struct command *command, int argc, char **argv);
     "  --max-errors N|P%   rejected rows (100)     --memory SIZE       of rows on their way\n"     \
     "  --limit N           rows of this run        --deadline TIME     of this run, as in 2h\n"    \
     "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"            \
-    "  --progress auto|plain|json|none, --log-level L   what standard error shows\n"
+    "  --progress auto|plain|json|none, --log-level L   what standard error shows\n"               \
+    "  --metrics-listen [ADDR:]PORT                serve Prometheus text meanwhile\n"
 
 #define JOB_COMMAND_HELP_CODES                                                                     \
     "exit code: 0 done, 1 rows rejected, 2 usage, 3 too many errors, 4 credentials,\n"             \

@@ -22,6 +22,7 @@
  *       progress.c         what is shown meanwhile: a view (progress_view.c), lines
  *                          (progress_plain.c) or JSON (progress_json.c) of how it stands
  *                          (progress_snapshot.c)
+ *       metrics_server.c   the same over HTTP for Prometheus (metrics_text.c)
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty

@@ -289,5 +289,121 @@ def test_json_lines_parse_and_the_last_says_how_it_ended(folder):
         assert it["BoundBy"] == other["bound_by"] and it["RequestsRemaining"] is not None, it
 
 
+# --- metrics ------------------------------------------------------------------------------------
+
+def parse_metrics(text):
+    """Prometheus text, strictly: (name, labels) -> value. Families are whole and declared."""
+    values, types, family = {}, {}, None
+    assert text.endswith("\n")
+    for line in text[:-1].split("\n"):
+        head = re.fullmatch(r"# (HELP|TYPE) ([a-z_]+) (.+)", line)
+        if head and head[1] == "HELP":
+            family = head[2]
+            assert family not in types, line
+        elif head:
+            assert head[2] == family and head[3] in ("counter", "gauge"), line
+            types[family] = head[3]
+        else:
+            sample = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? '
+                                  r"(-?\d+(?:\.\d+)?)", line)
+            assert sample and sample[1] == family and family in types, line
+            labels = tuple(re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', sample[2] or ""))
+            assert (family, labels) not in values, line
+            values[family, labels] = float(sample[3])
+    return values
+
+
+def snake(name):
+    return "weir_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def as_metrics(line):
+    """What a line of JSON says, as metrics; times and durations are left out: they move on."""
+    values = {("weir_job_" + snake(name)[5:], ()): float(value) for name, value in line.items()
+              if isinstance(value, int) and name not in ("over",)}
+    for name, value in line["Pool"].items():
+        values[snake(name), ()] = float(value)
+    for it in line["Connections"]:
+        label = ("connection", it["ConnectionName"])
+        values["weir_bound_by", (label, ("bound_by", it["BoundBy"]))] = 1.0
+        for name, value in it.items():
+            if isinstance(value, (int, float)) and not name.endswith("For"):
+                values[snake(name), (label,)] = float(value)
+    return values
+
+
+class Piped:
+    """A job whose progress is read as JSON, line by line."""
+
+    def __init__(self, folder, words):
+        self.process = subprocess.Popen(
+            [WEIR, *words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "XDG_STATE_HOME": folder + "/state"})
+        self.url = None
+
+    def lines(self):
+        for line in self.process.stderr:
+            found = re.match(r"weir create: metrics at (http://127\.0\.0\.1:\d+/metrics)$", line)
+            self.url = found[1] if found else self.url
+            if line.startswith('{"over":'):
+                yield json.loads(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+def scrape(url):
+    with urllib.request.urlopen(url) as answer:
+        assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4"), answer
+        return parse_metrics(answer.read().decode())
+
+
+def test_metrics_parse_and_equal_the_statistics(folder):
+    """Between two lines that say the same, while all are throttled, so does what is scraped."""
+    rows = write_rows(folder, 1500)
+    equal, before, scraped, lines = 0, None, None, 0
+    with simulator(SIM, *LIMITS) as (_, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--progress", "json",
+                       "--log-level", "error", "--metrics-listen", "0")
+        with Piped(folder, words) as job:
+            for line in job.lines():
+                now = as_metrics(line)
+                if scraped and now == before:
+                    assert {key: scraped.get(key) for key in now} == now, (scraped, now)
+                    equal += 1
+                before, lines = now, lines + 1
+                scraped = None if line["over"] else scrape(job.url)
+            assert job.process.wait(PATIENCE_S) == 0
+            assert lines > 3 and equal > 0, (lines, equal)
+            assert before["weir_job_done", ()] == 1500
+            try:
+                urllib.request.urlopen(job.url)
+                raise AssertionError("it is still served")
+            except OSError:
+                pass
+
+
+def test_a_port_that_is_taken_or_none_is_exit_2_and_nothing_is_sent(folder):
+    rows = write_rows(folder, 10)
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        words = create(folder, config, rows, "--job-dir", folder + "/job")
+        taken = url.split("//")[1]
+        for text, says in [(taken, "in use"), ("9100x", "such as 9100"), ("::1:9100", "such as"),
+                           ("127.0.0.1:65536", "such as"), ("", "such as"),
+                           ("x" * 5000 + ":1", "such as")]:
+            result = run([WEIR, *words, "--metrics-listen", text])
+            assert result.returncode == 2 and says in result.stderr, result
+            assert result.stderr.count("\n") == 1, result
+        stats = json.load(urllib.request.urlopen(url + "/sim/stats"))
+        assert all(it["requests"] == 0 for it in stats["connections"]), stats
+        assert not pathlib.Path(folder, "job").exists()
+
+
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

@@ -39,7 +39,7 @@ FENCES = {
     r"curl/.*": ("src/net/",),
     r"sqlite3\.h": ("src/journal/",),
     r"json-c/.*|json\.h": ("src/base/json.c",),
-    r"microhttpd\.h": ("apps/sim/http",),
+    r"microhttpd\.h": ("apps/sim/http", "apps/weir/metrics_server.c"),
     r"zlib\.h": ("src/records/",),
     r"openssl/.*": ("src/auth/", "src/records/derived_id.c", "apps/sim/"),
     r"pthread\.h": ("src/pool/blocking.c", "src/client/", "src/bulk/", "src/journal/", "src/net/",

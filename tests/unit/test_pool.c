@@ -369,6 +369,27 @@ START_TEST(time_never_runs_backwards)
 }
 END_TEST
 
+/* The last word stands; the most that was said is about the whole, and silence changes nothing. */
+START_TEST(what_the_service_says_of_budgets_is_remembered)
+{
+    static const int64_t said[] = { 5900, 6000, 12, -1 };
+    setup(1, 1);
+    rig_start(&rig);
+    const struct weir_connection *it = &rig.core.connections[0];
+    ck_assert(!it->requests_budget.known && !it->execution_budget.known);
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct weir_answer answer = answer_ok(1);
+        answer.budget = (struct weir_budget_headers){ .requests_known = said[i] >= 0,
+                                                      .requests_remaining = said[i] };
+        rig_settle(&rig, rig_lease(&rig), answer);
+    }
+    ck_assert(it->requests_budget.known && !it->execution_budget.known);
+    ck_assert_int_eq(it->requests_budget.remaining, 12);
+    ck_assert_int_eq(it->requests_budget.most, 6000);
+    rig_release(&rig);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("pool");
@@ -390,5 +411,6 @@ int main(void)
     suite_add(&s, an_unknown_connection_name_is_not_found);
     suite_add(&s, a_pool_without_sense_is_refused_with_a_sentence);
     suite_add(&s, time_never_runs_backwards);
+    suite_add(&s, what_the_service_says_of_budgets_is_remembered);
     return suite_run(&s);
 }

@@ -8,6 +8,7 @@
 
 #include "exit_code.h"
 #include "say.h"
+#include "screen.h"
 
 enum stage {
     STAGE_BEFORE,
@@ -31,6 +32,7 @@ static sigset_t taken;
 /* The journal makes it safe: whatever is half done is found out by the next run. */
 static _Noreturn void leave(void)
 {
+    screen_end();
     if (say_has_room() && stage == STAGE_BEFORE)
         say("weir %s: interrupted; nothing has been sent", name);
     else if (say_has_room())

@@ -74,6 +74,8 @@ void progress_begin(struct progress *progress, enum job_progress_form form)
 {
     bool view = form == JOB_PROGRESS_AUTO && screen_is_possible();
     progress->form = form == JOB_PROGRESS_AUTO && !view ? JOB_PROGRESS_PLAIN : form;
+    if (view)
+        screen_begin();
     progress->colour = wants_colour();
     progress->utf8 = is_utf8();
     progress->next_us = weir_clock_now_us() + (view ? 0 : period_us(progress));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -27,6 +28,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under the lock. */
 static struct weir_buf standing; /* the lines as they were written */
 static unsigned standing_columns;
+static bool ended;
+
+/* Set by SIGCONT: a shell has written meanwhile, nobody knows where the cursor is. */
+static volatile sig_atomic_t continued;
 
 /* --- the descriptor --------------------------------------------------------------------------- */
 
@@ -78,6 +83,19 @@ static bool take_lock(void)
     return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
+static void on_continued(int number)
+{
+    (void)number;
+    continued = 1;
+}
+
+void screen_begin(void)
+{
+    struct sigaction action = { .sa_handler = on_continued, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, &action, NULL);
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* The first line without its end; *text goes on after it. */
@@ -127,6 +145,15 @@ static void add_up(struct weir_buf *out, unsigned lines)
         weir_buf_printf(out, "\033[%uA", lines);
 }
 
+/* What stands is somewhere above, and new lines begin where the cursor is. Under the lock. */
+static void forget_if_continued(void)
+{
+    if (!continued)
+        return;
+    continued = 0;
+    weir_buf_reset(&standing);
+}
+
 /* From the top of what stands: what differs is written, the rest is passed. */
 static void add_changes(struct weir_buf *out, struct weir_str lines)
 {
@@ -168,6 +195,8 @@ static void write_above(const char *text, size_t len)
 void screen_write(const char *text, size_t len)
 {
     bool taken = take_lock();
+    if (taken)
+        forget_if_continued();
     if (taken && standing.len > 0)
         write_above(text, len);
     else
@@ -185,26 +214,34 @@ static void stand(const char *lines, size_t len, unsigned columns)
     standing_columns = columns;
 }
 
-void screen_show(const char *lines, size_t len, unsigned columns)
+/* Under the lock. */
+static void show(const char *lines, size_t len, unsigned columns)
 {
     struct weir_buf out;
-    if (!take_lock())
-        return;
     bool same = standing.len == len && memcmp(weir_buf_text(&standing), lines, len) == 0;
+    if (same && columns == standing_columns)
+        return;
     weir_buf_init(&out, BYTES_MAX);
     weir_buf_add_text(&out, CURSOR_HIDE);
     add_up(&out, height(columns));
-    if (columns != standing_columns && standing.ptr) {
+    if (columns != standing_columns) {
         weir_buf_add_text(&out, ERASE_BELOW);
         weir_buf_reset(&standing);
-        same = false;
     }
     add_changes(&out, weir_str(lines, len));
     weir_buf_add_text(&out, CURSOR_SHOW);
-    if (!same)
-        write_all(weir_buf_text(&out), out.len);
+    write_all(weir_buf_text(&out), out.len);
     stand(lines, len, columns);
     weir_buf_release(&out);
+}
+
+void screen_show(const char *lines, size_t len, unsigned columns)
+{
+    if (!take_lock())
+        return;
+    forget_if_continued();
+    if (!ended)
+        show(lines, len, columns);
     pthread_mutex_unlock(&lock);
 }
 
@@ -212,6 +249,7 @@ void screen_end(void)
 {
     if (!take_lock())
         return;
+    ended = true;
     weir_buf_release(&standing);
     pthread_mutex_unlock(&lock);
 }

@@ -23,13 +23,16 @@ bool screen_is_possible(void);
 /* Of the terminal, now; 80 and 24 if it does not say. */
 void screen_size(unsigned *ret_columns, unsigned *ret_lines);
 
+/* Before anything stands: what has been stopped and goes on draws below what others wrote. */
+void screen_begin(void);
+
 /* Whole lines, at once, above whatever stands. */
 void screen_write(const char *text, size_t len);
 
 /* What is to stand at the bottom: whole lines, none wider than the terminal of `columns`. */
 void screen_show(const char *lines, size_t len, unsigned columns);
 
-/* What stands is left where it is, and lines come after it from now on. */
+/* What stands is left where it is, lines come after it from now on, and nothing stands again. */
 void screen_end(void);
 
 /* Whether something can be written now without waiting. */

@@ -128,6 +128,13 @@ class Terminal:
         while not re.search(pattern, self.screen.text()):
             assert self.read(), self.screen.text()
 
+    def drain(self):
+        """All that a command that is stopped has written."""
+        while select.select([self.controller], [], [], 0)[0] and self.read():
+            pass
+        self.screen.feed(self.pending.decode())
+        self.pending = b""
+
     def end(self):
         while self.read():
             pass
@@ -220,8 +227,26 @@ def test_after_ctrl_c_the_cursor_is_there_and_the_way_to_go_on(folder):
                 assert terminal.end() == 5, terminal.screen.text()
                 screen = terminal.screen
         assert screen.visible
-        assert re.search(r"go on with\n  weir resume ", screen.text()), screen.text()
+        assert re.search(r"go on with\n  weir resume [^\n]*(\n[^ \n]*)?\n*$", screen.text()), screen.text()
         assert sum("connection  " in row for row in screen.rows) == 1, screen.text()
+
+
+def test_stopped_and_continued_it_draws_below_what_others_wrote(folder):
+    rows = write_rows(folder, 1500)
+    with simulator(SIM, *LIMITS) as (_, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--log-level", "error")
+        with Terminal(folder, 100, 40, *words) as terminal:
+            terminal.until(r"[1-9]\d* done")
+            os.kill(terminal.process.pid, signal.SIGSTOP)
+            os.waitpid(terminal.process.pid, os.WUNTRACED)
+            terminal.drain()
+            terminal.screen.feed("\r\nthe shell's words\r\n")
+            os.kill(terminal.process.pid, signal.SIGCONT)
+            assert terminal.end() == 0, terminal.screen.text()
+            lines = terminal.screen.text().splitlines()
+    at = lines.index("the shell's words")
+    assert sum(line.startswith("app1 ") for line in lines[:at]) == 1, lines
+    assert sum(line.startswith("app1 ") for line in lines[at:]) == 1, lines
 
 
 def test_no_colour_and_no_utf8_where_they_are_not_wanted(folder):

@@ -96,7 +96,8 @@ class Terminal:
         self.screen = Screen(columns, lines)
         self.controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
+        kept = {name: value for name, value in os.environ.items()
+                if name in ("PATH", "LD_LIBRARY_PATH")}
         self.process = subprocess.Popen(
             [WEIR, *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
             start_new_session=True, preexec_fn=self.take,
@@ -227,7 +228,8 @@ def test_after_ctrl_c_the_cursor_is_there_and_the_way_to_go_on(folder):
                 assert terminal.end() == 5, terminal.screen.text()
                 screen = terminal.screen
         assert screen.visible
-        assert re.search(r"go on with\n  weir resume [^\n]*(\n[^ \n]*)?\n*$", screen.text()), screen.text()
+        last = r"go on with\n  weir resume [^\n]*(\n[^ \n]*)?\n*$"
+        assert re.search(last, screen.text()), screen.text()
         assert sum("connection  " in row for row in screen.rows) == 1, screen.text()
 
 
@@ -297,7 +299,8 @@ def test_json_lines_parse_and_the_last_says_how_it_ended(folder):
     assert result.returncode == 0, result
     lines = progress_lines(result.stderr)
     summary = json.loads(pathlib.Path(folder, "job", "summary.json").read_text())
-    assert len(lines) >= 3 and [line["over"] for line in lines] == [False] * (len(lines) - 1) + [True]
+    assert len(lines) >= 3, lines
+    assert [line["over"] for line in lines] == [False] * (len(lines) - 1) + [True], lines
     for line in lines:
         assert set(line["Pool"]) == POOL and line["Pool"]["TotalConnections"] == 3, line
         assert [it["ConnectionName"] for it in line["Connections"]] == ["app1", "app2", "app3"]

@@ -76,6 +76,15 @@ static char *make_id(const char *table, const char *operation)
     return weir_buf_take(&id);
 }
 
+enum weir_status job_place_root(char **ret, struct weir_error *err)
+{
+    *ret = find_root();
+    if (*ret)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "no place for jobs: neither XDG_STATE_HOME nor HOME is an absolute path");
+}
+
 enum weir_status job_place_new(const char *table, const char *operation, char **ret,
                                struct weir_error *err)
 {

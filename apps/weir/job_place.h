@@ -10,6 +10,9 @@
 
 #include "weir/error.h"
 
+/* Where jobs are that have no directory of their own. WEIR_E_INVALID: there is no home for it. */
+enum weir_status job_place_root(char **ret, struct weir_error *err);
+
 /* A directory for a new job; nothing is made yet. WEIR_E_INVALID: there is no home for it. */
 enum weir_status job_place_new(const char *table, const char *operation, char **ret,
                                struct weir_error *err);

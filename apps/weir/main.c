@@ -23,9 +23,13 @@
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty
+ *     jobs.c             weir jobs: jobs_list.c, jobs_show.c, jobs_clean.c (jobs_json.c)
+ *       job_view.c         what a job has come to, from outside
+ *       job_remove.c       removing one
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
+ *     text_table.c output.c           columns; the end of standard output
  *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.
@@ -43,8 +47,8 @@
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
-    &command_create, &command_update, &command_upsert,   &command_delete,
-    &command_resume, &command_check,  &command_describe, &command_map,
+    &command_create, &command_update,   &command_upsert, &command_delete, &command_resume,
+    &command_check,  &command_describe, &command_map,    &command_jobs,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

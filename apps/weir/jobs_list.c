@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weir jobs: all of them, newest first; see jobs.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -94,7 +95,7 @@ static void print_moment(int64_t us, char text[MOMENT_BYTES])
     time_t moment = us / WEIR_US_PER_S;
     if (us <= 0 || !localtime_r(&moment, &local) ||
         !strftime(text, MOMENT_BYTES, "%Y-%m-%d %H:%M", &local))
-        strcpy(text, "-");
+        snprintf(text, MOMENT_BYTES, "-");
 }
 
 static const char *without_scheme(const char *url)

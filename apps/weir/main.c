@@ -26,6 +26,7 @@
  *     jobs.c             weir jobs: jobs_list.c, jobs_show.c, jobs_clean.c (jobs_json.c)
  *       job_view.c         what a job has come to, from outside
  *       job_remove.c       removing one
+ *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
@@ -48,7 +49,7 @@
 
 static const struct command *const commands[] = {
     &command_create, &command_update,   &command_upsert, &command_delete, &command_resume,
-    &command_check,  &command_describe, &command_map,    &command_jobs,
+    &command_check,  &command_describe, &command_map,    &command_jobs,   &command_rejects,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -49,6 +49,8 @@ enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, in
         SETTINGS_ARGS(&args->settings),
         SETTINGS_RATE_ARGS(&args->settings),
         ROW_ARGS(&args->rows),
+        { .name = "--job", .text = &args->job, .fixed = true },
+        { .name = "--or-resume", .flag = &args->or_resume, .fixed = true },
         { .name = "--job-dir", .text = &args->job_dir, .fixed = true },
         { .name = "--batch-size", .text = &args->batch_size, .fixed = true },
         { .name = "--max-errors", .text = &args->max_errors },

@@ -28,7 +28,9 @@ enum job_args_use {
 struct job_args {
     struct settings_args settings;
     struct row_args rows;
+    const char *job;
     const char *job_dir;
+    bool or_resume;
     const char *batch_size;
     const char *max_errors;
     const char *max_parallel;

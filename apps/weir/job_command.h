@@ -40,6 +40,11 @@ int job_command_resume(const struct command *command, int argc, char **argv);
     "  --bypass-logic L    plug-ins and workflows: sync, async or all\n"                           \
     "  --bypass-flows, --detect-duplicates, --tag TEXT   for the service; see weir(1)\n"
 
+/* Where a new job goes. */
+#define JOB_COMMAND_HELP_PLACE                                                                     \
+    "  --job NAME          of the job (an id is made), or --job-dir DIR, its directory\n"          \
+    "  --or-resume         go on with that job if it is there; nothing to do if it is over\n"
+
 /* What every job takes. */
 #define JOB_COMMAND_HELP_RUN                                                                       \
     "  --max-parallel N    requests in flight      --max-rate ROWS     a second\n"                 \

@@ -21,6 +21,12 @@ enum weir_status job_place_new(const char *table, const char *operation, char **
 enum weir_status job_place_given(const char *directory, char **ret, struct weir_error *err);
 
 /*
+ * The directory of a job that is called so, below the root. WEIR_E_INVALID: it cannot be called so,
+ * or there is no home for it.
+ */
+enum weir_status job_place_named(const char *name, char **ret, struct weir_error *err);
+
+/*
  * The directory of the job that `job` means: an id, or a directory. WEIR_E_NOT_FOUND: neither.
  * Whether there is a job in it is for others to say.
  */

@@ -17,6 +17,7 @@
  *     job_command.c      their common life, from the command line to the exit code
  *       job_args.c         what the command line says (row_args.c: of the rows)
  *       job_place.c        where jobs live
+ *       job_same.c         --or-resume: is the job that is there the one that is meant?
  *       job_signals.c      Ctrl-C, once and twice
  *       confirm.c          asking before rows are changed
  *       progress_plain.c   a line every five seconds

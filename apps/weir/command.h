@@ -27,6 +27,7 @@ extern const struct command command_describe;
 extern const struct command command_map;
 extern const struct command command_jobs;
 extern const struct command command_rejects;
+extern const struct command command_explain;
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);

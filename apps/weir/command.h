@@ -28,6 +28,7 @@ extern const struct command command_map;
 extern const struct command command_jobs;
 extern const struct command command_rejects;
 extern const struct command command_explain;
+extern const struct command command_config;
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);

@@ -29,6 +29,7 @@
  *       job_remove.c       removing one
  *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
  *     explain.c          weir explain: what a code means
+ *     config_show.c      weir config show: the settings and where each comes from
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
@@ -52,7 +53,7 @@
 static const struct command *const commands[] = {
     &command_create, &command_update,  &command_upsert,   &command_delete,
     &command_resume, &command_check,   &command_describe, &command_map,
-    &command_jobs,   &command_rejects, &command_explain,
+    &command_jobs,   &command_rejects, &command_explain,  &command_config,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -29,6 +29,10 @@ extern const struct command command_jobs;
 extern const struct command command_rejects;
 extern const struct command command_explain;
 extern const struct command command_config;
+extern const struct command command_completion;
+
+/* All of them, in the order of the help. */
+const struct command *const *command_all(size_t *ret_count);
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);

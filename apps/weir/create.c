@@ -11,6 +11,7 @@ const struct command command_create = {
     .name = "create",
     .summary = "create rows from files",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir create TABLE FILE... [OPTION]...\n"

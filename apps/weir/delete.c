@@ -11,6 +11,7 @@ const struct command command_delete = {
     .name = "delete",
     .summary = "delete rows",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir delete TABLE FILE... [OPTION]...\n"

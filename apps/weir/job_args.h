@@ -49,6 +49,9 @@ struct job_args {
 enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
                                 struct weir_error *err);
 
+/* The options that it takes, up to ARGS_MAX; returns how many. */
+size_t job_args_list(enum job_args_use use, struct arg *ret);
+
 /*
  * What was given, into options that have their defaults; texts are borrowed. WEIR_E_INVALID: a
  * value that cannot be right.

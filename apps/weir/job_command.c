@@ -278,6 +278,11 @@ int job_command_run(const struct command *command, enum weir_operation operation
     return code;
 }
 
+size_t job_command_options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_NEW, ret);
+}
+
 int job_command_resume(const struct command *command, int argc, char **argv)
 {
     struct run run = { .command = command, .resuming = true };

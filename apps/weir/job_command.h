@@ -17,6 +17,9 @@ int job_command_run(const struct command *command, enum weir_operation operation
                     char **argv);
 int job_command_resume(const struct command *command, int argc, char **argv);
 
+/* The options of a new job, for struct command. */
+size_t job_command_options(struct arg *ret);
+
 /* Of a help text: where values go. */
 #define JOB_COMMAND_HELP_TARGETS                                                                   \
     "A header cell, a member's name or a mapping file says where values go:\n"                     \

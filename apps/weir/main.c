@@ -30,6 +30,8 @@
  *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
  *     explain.c          weir explain: what a code means
  *     config_show.c      weir config show: the settings and where each comes from
+ *     completion.c       weir completion: what a shell can complete (completion_bash.c, …_zsh.c,
+ *                        …_fish.c)
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
@@ -51,12 +53,18 @@
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
-    &command_create, &command_update,  &command_upsert,   &command_delete,
-    &command_resume, &command_check,   &command_describe, &command_map,
-    &command_jobs,   &command_rejects, &command_explain,  &command_config,
+    &command_create,  &command_update,   &command_upsert,     &command_delete, &command_resume,
+    &command_check,   &command_describe, &command_map,        &command_jobs,   &command_rejects,
+    &command_explain, &command_config,   &command_completion,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+const struct command *const *command_all(size_t *ret_count)
+{
+    *ret_count = COMMAND_COUNT;
+    return commands;
+}
 
 static const struct command *find(const char *name)
 {

@@ -11,6 +11,7 @@ const struct command command_update = {
     .name = "update",
     .summary = "change rows that are there",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir update TABLE FILE... [OPTION]...\n"

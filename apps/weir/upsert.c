@@ -11,6 +11,7 @@ const struct command command_upsert = {
     .name = "upsert",
     .summary = "change rows, or create those that are missing",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir upsert TABLE FILE... [OPTION]...\n"

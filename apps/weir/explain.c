@@ -99,7 +99,7 @@ static const char *whether_executed(const struct weir_catalogue_entry *entry)
     if (entry->by_status)
         return "that depends on the HTTP status";
     return entry->outcome == WEIR_OUTCOME_NOT_EXECUTED
-               ? "no: nothing of the request was written"
+               ? "no; of an elastic table other rows of the same request may be written"
                : "not known: weir looks before a created row goes again";
 }
 

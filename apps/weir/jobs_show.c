@@ -269,6 +269,14 @@ static int print(const struct weir_job_listing *job, bool json)
     return output_end(&command_jobs);
 }
 
+/* A job is called what its directory is called. */
+static void strip_slashes(char *directory)
+{
+    size_t len = strlen(directory);
+    while (len > 1 && directory[len - 1] == '/')
+        directory[--len] = '\0';
+}
+
 int jobs_show(const char *job, const struct jobs_words *words)
 {
     struct weir_job_listing listing;
@@ -276,6 +284,7 @@ int jobs_show(const char *job, const struct jobs_words *words)
     char *directory;
     if (job_place_find(job, &directory, &err))
         return jobs_fail(&err);
+    strip_slashes(directory);
     int code;
     if (weir_job_listing_init(&listing, directory, &err) == WEIR_E_NOT_FOUND) {
         code = jobs_fail(&err);

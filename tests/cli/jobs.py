@@ -71,10 +71,10 @@ def test_show_tells_all_of_one_job_and_its_resume_command_works(folder):
     with world(WEIR, SIM, folder) as it:
         make_all(it)
         rows = str(it.folder / "many.csv")
-        for name in ("c-open", str(it.root / "c-open")):
+        for name in ("c-open", str(it.root / "c-open"), str(it.root / "c-open") + "//"):
             result = it.weir("jobs", "show", name)
             assert result.returncode == 0 and result.stderr == "", result
-            for line in ("state        unfinished", "operation    create", "table        account",
+            for line in ("job          c-open\n", "state        unfinished", "operation    create", "table        account",
                          f"environment  {it.url}", f"input        {rows}, ", "exit code    6",
                          "option       batch_size 3", "pass         rows: done 3, skipped 0, ",
                          "file         summary.json", "go on with   weir resume c-open"):

@@ -6,7 +6,9 @@ import io
 import json
 import os
 import pathlib
+import subprocess
 import sys
+from random import Random
 
 from harness import run, run_tests
 from job_kit import bad_names, closed_early, world
@@ -58,6 +60,29 @@ def test_every_reason_stands_in_a_last_column(folder):
         for row, number in zip(rows[1:], sorted(why)):
             assert why[number]["message"] in row[2], (row, why[number])
         assert "(0x80040" in rows[1][2] and rows[5][2].startswith("name: "), rows
+
+
+def test_any_cells_come_back_with_a_reason_behind_them(folder):
+    random = Random(7)
+    alphabet = ["a", "é", '"', ",", "\t", "\n", "\r\n", "'", " "]
+    with world(WEIR, SIM, folder) as it:
+        for suffix, separator in (("csv", ","), ("tsv", "\t")):
+            rows = [["BAD", "".join(random.choices(alphabet, k=random.randint(0, 8))), str(number)]
+                    for number in range(150)]
+            text = io.StringIO()
+            writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+            writer.writerows([["name", "description", "telephone1"], *rows])
+            path = it.folder / f"random.{suffix}"
+            path.write_text(text.getvalue(), newline="")
+            it.set_faults(bad_names())
+            it.work("create", "account", str(path), "--job", suffix, "--max-errors", "1000")
+            it.set_faults()
+            found = subprocess.run([WEIR, "rejects", suffix, "--with-reasons"],
+                                   stdout=subprocess.PIPE, env=it.environment(), check=True).stdout
+            read = list(csv.reader(io.StringIO(found.decode(), newline=""), delimiter=separator,
+                                   strict=True))
+            assert [row[:3] for row in read[1:]] == rows, suffix
+            assert all(len(row) == 4 and row[3] for row in read), suffix
 
 
 def test_tabs_stay_tabs(folder):

@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#define ARGS_MAX 64
-
 const char *args_nearest(const char *typed, const char *const *names, size_t count)
 {
     const char *nearest = NULL;

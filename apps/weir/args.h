@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 
+#define ARGS_MAX       64  /* options of a command */
 #define ARG_VALUES_MAX 256 /* of an option that may be given several times */
 
 struct arg_values {

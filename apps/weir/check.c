@@ -89,10 +89,16 @@ static int run(int argc, char **argv)
     return code;
 }
 
+static size_t options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_CHECK, ret);
+}
+
 const struct command command_check = {
     .name = "check",
     .summary = "rehearse a job without a write, or see whether every connection works",
     .run = run,
+    .options = options,
     /* clang-format off */
     .help =
         "usage: weir check [OPTION]...\n"

@@ -3,11 +3,18 @@
 #ifndef WEIR_APP_COMMAND_H
 #define WEIR_APP_COMMAND_H
 
+#include <stddef.h>
+
+struct arg;
+
 struct command {
     const char *name;
-    const char *summary;               /* one line of `weir help` */
-    const char *help;                  /* one screen, with an example */
-    int (*run)(int argc, char **argv); /* what stands after the name; returns the exit code */
+    const char *summary;                /* one line of `weir help` */
+    const char *help;                   /* one screen, with an example */
+    int (*run)(int argc, char **argv);  /* what stands after the name; returns the exit code */
+    size_t (*options)(struct arg *ret); /* up to ARGS_MAX, the same that `run` parses; the count */
+    const char *const *operands;        /* words that it takes first, such as "show"; NULL: none */
+    size_t operand_count;
 };
 
 extern const struct command command_create;
@@ -18,6 +25,14 @@ extern const struct command command_resume;
 extern const struct command command_check;
 extern const struct command command_describe;
 extern const struct command command_map;
+extern const struct command command_jobs;
+extern const struct command command_rejects;
+extern const struct command command_explain;
+extern const struct command command_config;
+extern const struct command command_completion;
+
+/* All of them, in the order of the help. */
+const struct command *const *command_all(size_t *ret_count);
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);

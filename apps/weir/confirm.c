@@ -95,7 +95,7 @@ static void show(const struct weir_job *job, const char *rows)
     say("rows         %s", rows);
 }
 
-static bool read_answer(void)
+bool confirm_read_answer(void)
 {
     char answer[16] = "";
     if (!fgets(answer, sizeof(answer), stdin))
@@ -118,6 +118,6 @@ enum weir_status confirm_ask(const struct weir_job *job, const struct weir_job_f
     }
     show(job, countable ? figure_count(rows).text : "an unknown number");
     say_part("Go on? [y/N] ");
-    *ret = read_answer();
+    *ret = confirm_read_answer();
     return WEIR_OK;
 }

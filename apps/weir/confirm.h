@@ -18,4 +18,7 @@ enum weir_status confirm_possible(const struct weir_job_files *files, struct wei
 enum weir_status confirm_ask(const struct weir_job *job, const struct weir_job_files *files,
                              bool *ret, struct weir_error *err);
 
+/* One line of standard input: whether it says yes. */
+bool confirm_read_answer(void);
+
 #endif

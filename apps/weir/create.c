@@ -11,6 +11,7 @@ const struct command command_create = {
     .name = "create",
     .summary = "create rows from files",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir create TABLE FILE... [OPTION]...\n"
@@ -26,7 +27,7 @@ const struct command command_create = {
         JOB_COMMAND_HELP_ROWS
         JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
-        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES

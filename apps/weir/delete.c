@@ -11,6 +11,7 @@ const struct command command_delete = {
     .name = "delete",
     .summary = "delete rows",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir delete TABLE FILE... [OPTION]...\n"
@@ -27,7 +28,7 @@ const struct command command_delete = {
         "  --with COL=VALUE    part of every row's key, such as partitionid\n"
         JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
-        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES

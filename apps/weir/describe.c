@@ -2,6 +2,8 @@
 /* weir describe: what the service says of a table (describe_text.c, describe_json.c). */
 #include "describe.h"
 
+#include <string.h>
+
 #include "args.h"
 #include "ask_table.h"
 #include "command.h"
@@ -46,18 +48,31 @@ static int describe(const char *name, const struct settings *settings, const str
     return code;
 }
 
+static size_t list_args(struct words *words, struct arg *ret)
+{
+    const struct arg args[] = {
+        SETTINGS_ARGS(&words->settings),
+        { .name = "--json", .flag = &words->json },
+        { .name = "--all", .flag = &words->all },
+    };
+    memcpy(ret, args, sizeof(args));
+    return sizeof(args) / sizeof(args[0]);
+}
+
+static size_t options(struct arg *ret)
+{
+    static struct words none;
+    return list_args(&none, ret);
+}
+
 static int run(int argc, char **argv)
 {
     struct words words = { 0 };
-    const struct arg args[] = {
-        SETTINGS_ARGS(&words.settings),
-        { .name = "--json", .flag = &words.json },
-        { .name = "--all", .flag = &words.all },
-    };
+    struct arg args[ARGS_MAX];
     struct settings settings = { 0 };
     struct weir_error err;
     int operands;
-    if (args_parse(args, sizeof(args) / sizeof(args[0]), argc, argv, &operands, &err))
+    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
         return command_refuse(&command_describe, err.message);
     if (words.settings.help) {
         fputs(command_describe.help, stdout);
@@ -76,6 +91,7 @@ const struct command command_describe = {
     .name = "describe",
     .summary = "what a table is: columns, types, choices, lookups, keys",
     .run = run,
+    .options = options,
     .help =
         "usage: weir describe TABLE [OPTION]...\n"
         "\n"

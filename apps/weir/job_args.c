@@ -41,14 +41,15 @@ static enum weir_status check_place(const struct arg *table, size_t count, enum 
     return WEIR_OK;
 }
 
-enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
-                                struct weir_error *err)
+/* What is only for weir check stands last. */
+static size_t fill_table(struct job_args *args, enum job_args_use use, struct arg *ret)
 {
-    *args = (struct job_args){ .operands = argv };
     const struct arg table[] = {
         SETTINGS_ARGS(&args->settings),
         SETTINGS_RATE_ARGS(&args->settings),
         ROW_ARGS(&args->rows),
+        { .name = "--job", .text = &args->job, .fixed = true },
+        { .name = "--or-resume", .flag = &args->or_resume, .fixed = true },
         { .name = "--job-dir", .text = &args->job_dir, .fixed = true },
         { .name = "--batch-size", .text = &args->batch_size, .fixed = true },
         { .name = "--max-errors", .text = &args->max_errors },
@@ -62,11 +63,33 @@ enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, in
         { .name = "--yes", .flag = &args->yes },
         { .name = "--operation", .text = &args->operation, .fixed = true }, /* check only */
     };
-    size_t count = sizeof(table) / sizeof(table[0]) - (use != JOB_ARGS_CHECK);
+    _Static_assert(sizeof(table) / sizeof(table[0]) <= ARGS_MAX, "a table has room for all");
+    memcpy(ret, table, sizeof(table));
+    return sizeof(table) / sizeof(table[0]) - (use != JOB_ARGS_CHECK);
+}
+
+enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
+                                struct weir_error *err)
+{
+    struct arg table[ARGS_MAX];
     int operands = 0;
+    *args = (struct job_args){ .operands = argv };
+    size_t count = fill_table(args, use, table);
     enum weir_status status = args_parse(table, count, argc, argv, &operands, err);
     args->operand_count = (size_t)operands;
     return status ? status : check_place(table, count, use, operands, err);
+}
+
+size_t job_args_list(enum job_args_use use, struct arg *ret)
+{
+    static struct job_args none;
+    size_t kept = 0;
+    size_t count = fill_table(&none, use, ret);
+    for (size_t i = 0; i < count; i++) {
+        if (use != JOB_ARGS_RESUME || !ret[i].fixed)
+            ret[kept++] = ret[i];
+    }
+    return kept;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

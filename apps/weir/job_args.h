@@ -30,7 +30,9 @@ enum job_args_use {
 struct job_args {
     struct settings_args settings;
     struct row_args rows;
+    const char *job;
     const char *job_dir;
+    bool or_resume;
     const char *batch_size;
     const char *max_errors;
     const char *max_parallel;
@@ -49,6 +51,9 @@ struct job_args {
 /* WEIR_E_INVALID: an option that is not known, lacks its value, or has no place here. */
 enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
                                 struct weir_error *err);
+
+/* The options that it takes, up to ARGS_MAX; returns how many. */
+size_t job_args_list(enum job_args_use use, struct arg *ret);
 
 /*
  * What was given, into options that have their defaults; texts are borrowed. WEIR_E_INVALID: a

@@ -15,6 +15,7 @@
 #include "job_args.h"
 #include "job_place.h"
 #include "job_report.h"
+#include "job_same.h"
 #include "job_signals.h"
 #include "metrics_server.h"
 #include "progress.h"
@@ -65,6 +66,37 @@ static enum weir_status check_operands(const struct run *run, struct weir_error 
     return WEIR_OK;
 }
 
+static enum weir_status find_place(struct run *run, struct weir_error *err)
+{
+    const struct job_args *args = &run->args;
+    if (args->job && args->job_dir)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "--job and --job-dir both say where the job is: give one of them");
+    if (args->or_resume && !args->job && !args->job_dir)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "--or-resume has no job to look for: give --job NAME or --job-dir DIR");
+    if (args->job)
+        return job_place_named(args->job, &run->directory, err);
+    if (args->job_dir)
+        return job_place_given(args->job_dir, &run->directory, err);
+    return job_place_new(run->options.table, weir_operation_name(run->operation), &run->directory,
+                         err);
+}
+
+/* One that is there already is gone on with, if that is wanted and it is the same. */
+static enum weir_status meet_job(struct run *run, struct weir_error *err)
+{
+    if (!job_place_has_job(run->directory))
+        return WEIR_OK;
+    if (!run->args.or_resume)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "there is a job in \"%.300s\": resume it, give --or-resume, or choose "
+                         "another %s",
+                         run->directory, run->args.job ? "name" : "directory");
+    run->resuming = true;
+    return job_same_check(run->directory, &run->options, &run->files, err);
+}
+
 /* Everything that can be told from the command line alone. */
 static enum weir_status read_words(struct run *run, struct weir_error *err)
 {
@@ -82,10 +114,8 @@ static enum weir_status read_words(struct run *run, struct weir_error *err)
     run->files.paths = (const char *const *)args->operands + 1;
     run->files.path_count = args->operand_count - 1;
     run->files.stdin_fd = STDIN_FILENO;
-    if (args->job_dir)
-        return job_place_given(args->job_dir, &run->directory, err);
-    return job_place_new(run->options.table, weir_operation_name(run->operation), &run->directory,
-                         err);
+    status = find_place(run, err);
+    return status ? status : meet_job(run, err);
 }
 
 static bool reads_stdin(const struct run *run)
@@ -120,8 +150,10 @@ static enum weir_status prepare(struct run *run, struct weir_error *err)
 static void announce(const struct run *run)
 {
     const struct weir_job_options *options = weir_job_options(run->job);
-    say("weir %s: %s%s%s at %s, job %s", run->command->name,
-        run->resuming ? weir_operation_name(options->operation) : "", run->resuming ? " " : "",
+    const char *what = "";
+    if (run->resuming)
+        what = run->args.or_resume ? "going on with" : weir_operation_name(options->operation);
+    say("weir %s: %s%s%s at %s, job %s", run->command->name, what, what[0] ? " " : "",
         options->table, weir_job_url(run->job), weir_job_directory(run->job));
 }
 
@@ -204,7 +236,7 @@ static int work(struct run *run)
     if (prepare(run, &err))
         return fail(run, &err);
     if (run->resuming && weir_job_is_finished(run->job)) {
-        say("weir resume: nothing left to do: the job in %s is finished",
+        say("weir %s: nothing left to do: the job in %s is finished", run->command->name,
             weir_job_directory(run->job));
         return EXIT_DONE;
     }
@@ -254,6 +286,11 @@ int job_command_run(const struct command *command, enum weir_operation operation
     int code = run_words(&run, argc, argv);
     release(&run);
     return code;
+}
+
+size_t job_command_options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_NEW, ret);
 }
 
 int job_command_resume(const struct command *command, int argc, char **argv)

@@ -17,6 +17,9 @@ int job_command_run(const struct command *command, enum weir_operation operation
                     char **argv);
 int job_command_resume(const struct command *command, int argc, char **argv);
 
+/* The options of a new job, for struct command. */
+size_t job_command_options(struct arg *ret);
+
 /* Of a help text: where values go. */
 #define JOB_COMMAND_HELP_TARGETS                                                                   \
     "A header cell, a member's name or a mapping file says where values go:\n"                     \
@@ -39,6 +42,11 @@ int job_command_resume(const struct command *command, int argc, char **argv);
     "  --as ID             for the user with this Entra object id\n"                               \
     "  --bypass-logic L    plug-ins and workflows: sync, async or all\n"                           \
     "  --bypass-flows, --detect-duplicates, --tag TEXT   for the service; see weir(1)\n"
+
+/* Where a new job goes. */
+#define JOB_COMMAND_HELP_PLACE                                                                     \
+    "  --job NAME          of the job (an id is made), or --job-dir DIR, its directory\n"          \
+    "  --or-resume         go on with that job if it is there; nothing to do if it is over\n"
 
 /* What every job takes. */
 #define JOB_COMMAND_HELP_RUN                                                                       \

@@ -17,7 +17,8 @@
 #include "base/rng.h"
 #include "journal/place.h"
 
-#define ID_TABLE_MAX 64 /* of a table's name in an id; a longer one is cut */
+#define ID_TABLE_MAX   64  /* of a table's name in an id; a longer one is cut */
+#define NAME_CHARS_MAX 100 /* of a name that somebody gives */
 
 /* By the rules of XDG a relative path is as good as none. The caller frees it; NULL: no home. */
 static char *find_root(void)
@@ -76,6 +77,15 @@ static char *make_id(const char *table, const char *operation)
     return weir_buf_take(&id);
 }
 
+enum weir_status job_place_root(char **ret, struct weir_error *err)
+{
+    *ret = find_root();
+    if (*ret)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "no place for jobs: neither XDG_STATE_HOME nor HOME is an absolute path");
+}
+
 enum weir_status job_place_new(const char *table, const char *operation, char **ret,
                                struct weir_error *err)
 {
@@ -105,6 +115,32 @@ enum weir_status job_place_given(const char *directory, char **ret, struct weir_
     if (!directory[0])
         return weir_fail(err, WEIR_E_INVALID, "--job-dir is \"\"; it must be a directory");
     *ret = make_absolute(directory);
+    return WEIR_OK;
+}
+
+/* What can be typed without quotes and is neither hidden nor an option. */
+static bool is_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "._-";
+    size_t len = strlen(name);
+    return len > 0 && len <= NAME_CHARS_MAX && name[0] != '.' && name[0] != '-' &&
+           strspn(name, letters) == len;
+}
+
+enum weir_status job_place_named(const char *name, char **ret, struct weir_error *err)
+{
+    char *root;
+    if (!is_name(name))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "--job is \"%.100s\"; it must be up to %d letters, digits, dots, dashes "
+                         "and underscores, and begin with a letter, a digit or an underscore",
+                         name, NAME_CHARS_MAX);
+    enum weir_status status = job_place_root(&root, err);
+    if (status)
+        return status;
+    *ret = join(root, name);
+    free(root);
     return WEIR_OK;
 }
 

@@ -10,12 +10,21 @@
 
 #include "weir/error.h"
 
+/* Where jobs are that have no directory of their own. WEIR_E_INVALID: there is no home for it. */
+enum weir_status job_place_root(char **ret, struct weir_error *err);
+
 /* A directory for a new job; nothing is made yet. WEIR_E_INVALID: there is no home for it. */
 enum weir_status job_place_new(const char *table, const char *operation, char **ret,
                                struct weir_error *err);
 
 /* The directory that --job-dir names. WEIR_E_INVALID: it names none. */
 enum weir_status job_place_given(const char *directory, char **ret, struct weir_error *err);
+
+/*
+ * The directory of a job that is called so, below the root. WEIR_E_INVALID: it cannot be called so,
+ * or there is no home for it.
+ */
+enum weir_status job_place_named(const char *name, char **ret, struct weir_error *err);
 
 /*
  * The directory of the job that `job` means: an id, or a directory. WEIR_E_NOT_FOUND: neither.

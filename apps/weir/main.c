@@ -17,6 +17,7 @@
  *     job_command.c      their common life, from the command line to the exit code
  *       job_args.c         what the command line says (row_args.c: of the rows)
  *       job_place.c        where jobs live
+ *       job_same.c         --or-resume: is the job that is there the one that is meant?
  *       job_signals.c      Ctrl-C, once and twice
  *       confirm.c          asking before rows are changed
  *       progress.c         what is shown meanwhile: a view (progress_view.c), lines
@@ -26,10 +27,19 @@
  *       job_report.c       the last lines
  *       resume_line.c      the command that goes on with a job
  *       hooks.c            where tests reach in; empty
+ *     jobs.c             weir jobs: jobs_list.c, jobs_show.c, jobs_clean.c (jobs_json.c)
+ *       job_view.c         what a job has come to, from outside
+ *       job_remove.c       removing one
+ *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
+ *     explain.c          weir explain: what a code means
+ *     config_show.c      weir config show: the settings and where each comes from
+ *     completion.c       weir completion: what a shell can complete (completion_bash.c, …_zsh.c,
+ *                        …_fish.c)
  *     ask_table.c        what the service says of a table
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
  *     screen.c           standard error, with something that stays at its bottom
+ *     text_table.c output.c           columns; the end of standard output
  *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.
@@ -47,11 +57,18 @@
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
-    &command_create, &command_update, &command_upsert,   &command_delete,
-    &command_resume, &command_check,  &command_describe, &command_map,
+    &command_create,  &command_update,   &command_upsert,     &command_delete, &command_resume,
+    &command_check,   &command_describe, &command_map,        &command_jobs,   &command_rejects,
+    &command_explain, &command_config,   &command_completion,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+const struct command *const *command_all(size_t *ret_count)
+{
+    *ret_count = COMMAND_COUNT;
+    return commands;
+}
 
 static const struct command *find(const char *name)
 {

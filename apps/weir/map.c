@@ -230,18 +230,31 @@ static int work(struct words *words, int operands, char **argv)
     return exit_code_of(&err);
 }
 
+static size_t list_args(struct words *words, struct arg *ret)
+{
+    const struct arg args[] = {
+        SETTINGS_ARGS(&words->settings),
+        { .name = "-o", .text = &words->out },
+        { .name = "--format", .text = &words->format },
+        { .name = "--force", .flag = &words->force },
+    };
+    memcpy(ret, args, sizeof(args));
+    return sizeof(args) / sizeof(args[0]);
+}
+
+static size_t options(struct arg *ret)
+{
+    static struct words none;
+    return list_args(&none, ret);
+}
+
 static int run(int argc, char **argv)
 {
     struct words words = { 0 };
-    const struct arg args[] = {
-        SETTINGS_ARGS(&words.settings),
-        { .name = "-o", .text = &words.out },
-        { .name = "--format", .text = &words.format },
-        { .name = "--force", .flag = &words.force },
-    };
+    struct arg args[ARGS_MAX];
     struct weir_error err;
     int operands;
-    if (args_parse(args, sizeof(args) / sizeof(args[0]), argc, argv, &operands, &err))
+    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
         return command_refuse(&command_map, err.message);
     if (words.settings.help) {
         fputs(command_map.help, stdout);
@@ -254,6 +267,7 @@ const struct command command_map = {
     .name = "map",
     .summary = "write a mapping file to edit: which column of a file goes where",
     .run = run,
+    .options = options,
     .help =
         "usage: weir map TABLE FILE [-o OUT] [OPTION]...\n"
         "\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weir resume: go on with a job; see job_command.h. */
+#include "job_args.h"
 #include "job_command.h"
 
 static int run(int argc, char **argv)
@@ -7,10 +8,16 @@ static int run(int argc, char **argv)
     return job_command_resume(&command_resume, argc, argv);
 }
 
+static size_t options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_RESUME, ret);
+}
+
 const struct command command_resume = {
     .name = "resume",
     .summary = "go on with a job that did not come to its end",
     .run = run,
+    .options = options,
     /* clang-format off */
     .help =
         "usage: weir resume JOB [-] [OPTION]...\n"

@@ -136,8 +136,8 @@ static enum weir_status require(const struct settings *settings, struct weir_err
     return WEIR_OK;
 }
 
-enum weir_status settings_read(struct settings *settings, const struct settings_args *args,
-                               struct weir_error *err)
+enum weir_status settings_gather(struct settings *settings, const struct settings_args *args,
+                                 struct weir_error *err)
 {
     *settings = (struct settings){ .config = weir_config_new() };
     enum weir_status status = read_level(settings, args->log_level, err);
@@ -151,9 +151,14 @@ enum weir_status settings_read(struct settings *settings, const struct settings_
         status = read_command_line(settings->config, args, err);
     if (!status)
         status = weir_config_finish(settings->config, &settings->options, err);
-    if (!status)
-        status = require(settings, err);
     return status;
+}
+
+enum weir_status settings_read(struct settings *settings, const struct settings_args *args,
+                               struct weir_error *err)
+{
+    enum weir_status status = settings_gather(settings, args, err);
+    return status ? status : require(settings, err);
 }
 
 void settings_release(struct settings *settings)

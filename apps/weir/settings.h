@@ -55,6 +55,11 @@ struct settings {
 /* The sink points into `settings`, which must not be moved. */
 enum weir_status settings_read(struct settings *settings, const struct settings_args *args,
                                struct weir_error *err);
+
+/* The same, whether or not there is an environment and a connection among them. */
+enum weir_status settings_gather(struct settings *settings, const struct settings_args *args,
+                                 struct weir_error *err);
+
 void settings_release(struct settings *settings);
 
 #endif

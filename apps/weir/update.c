@@ -11,6 +11,7 @@ const struct command command_update = {
     .name = "update",
     .summary = "change rows that are there",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir update TABLE FILE... [OPTION]...\n"
@@ -27,7 +28,7 @@ const struct command command_update = {
         JOB_COMMAND_HELP_ROWS
         JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
-        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES

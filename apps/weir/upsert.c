@@ -11,6 +11,7 @@ const struct command command_upsert = {
     .name = "upsert",
     .summary = "change rows, or create those that are missing",
     .run = run,
+    .options = job_command_options,
     /* clang-format off */
     .help =
         "usage: weir upsert TABLE FILE... [OPTION]...\n"
@@ -28,7 +29,7 @@ const struct command command_upsert = {
         JOB_COMMAND_HELP_ROWS
         JOB_COMMAND_HELP_SENDING
         "  --batch-size N      rows in a request at most (100)\n"
-        "  --job-dir DIR       of the job (else $XDG_STATE_HOME/weir/jobs/...)\n"
+        JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES

@@ -56,6 +56,13 @@ enum weir_status weir_config_check(struct weir_config *config, struct weir_error
 /* Whether a key that was not set takes its value from the preset. */
 bool weir_key_from_preset(const struct weir_key *key);
 
+/*
+ * Every effective setting of a finished configuration, in the order of the keys. Texts live for the
+ * call; secrets are masked. `value` NULL: nobody said anything and there is no default.
+ */
+typedef void weir_config_fn(void *ctx, const char *key, const char *value, const char *origin);
+void weir_config_each(const struct weir_config *config, weir_config_fn *fn, void *ctx);
+
 /* A place as it begins a message, by value: `weir_place_name(place).text`. */
 struct weir_place_name {
     char text[192];

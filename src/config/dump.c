@@ -7,6 +7,15 @@
 /* Far more than the sources, which are bounded, can fill. */
 #define DUMP_BYTES_MAX ((size_t)1 << 30)
 
+/* Whom to tell, and what the texts are made in. */
+struct listing {
+    const struct weir_config *config;
+    weir_config_fn *fn;
+    void *ctx;
+    struct weir_buf value;
+    struct weir_buf origin;
+};
+
 static void add_origin(const struct weir_config *config, const struct weir_key *key,
                        const struct weir_setting *setting, struct weir_buf *buf)
 {
@@ -22,39 +31,54 @@ static void add_origin(const struct weir_config *config, const struct weir_key *
         weir_buf_add_text(buf, "command line");
 }
 
-static void add_line(const struct weir_config *config, struct weir_key_ref ref, const void *options,
-                     struct weir_buf *buf)
+static void list_one(struct listing *listing, struct weir_key_ref ref, const void *options)
 {
-    const struct weir_setting *setting = weir_config_strongest(config, ref);
-    weir_buf_printf(buf, "%s = ", weir_key_name(ref).text);
-    if (setting || ref.key->value || weir_key_from_preset(ref.key))
-        weir_value_print(ref.key, options, buf);
-    else
-        weir_buf_add_text(buf, "null");
-    weir_buf_add_text(buf, "  (");
-    add_origin(config, ref.key, setting, buf);
-    weir_buf_add_text(buf, ")\n");
+    const struct weir_setting *setting = weir_config_strongest(listing->config, ref);
+    bool set = setting || ref.key->value || weir_key_from_preset(ref.key);
+    struct weir_key_name name = weir_key_name(ref);
+    weir_buf_reset(&listing->value);
+    weir_buf_reset(&listing->origin);
+    if (set)
+        weir_value_print(ref.key, options, &listing->value);
+    add_origin(listing->config, ref.key, setting, &listing->origin);
+    listing->fn(listing->ctx, name.text, set ? weir_buf_text(&listing->value) : NULL,
+                weir_buf_text(&listing->origin));
 }
 
 /* Of connections only what was said: they have many ways to hold a credential and use one. */
-static void add_connection(const struct weir_config *config, size_t connection,
-                           struct weir_buf *buf)
+static void list_connection(struct listing *listing, size_t connection)
 {
+    const struct weir_config *config = listing->config;
     for (size_t i = weir_plain_key_count(); i < weir_key_count; i++) {
         struct weir_key_ref ref = { &weir_keys[i], connection, false };
         if (weir_config_strongest(config, ref))
-            add_line(config, ref, &config->connections[connection], buf);
+            list_one(listing, ref, &config->connections[connection]);
     }
+}
+
+void weir_config_each(const struct weir_config *config, weir_config_fn *fn, void *ctx)
+{
+    assert(config->finished);
+    struct listing listing = { .config = config, .fn = fn, .ctx = ctx };
+    weir_buf_init(&listing.value, DUMP_BYTES_MAX);
+    weir_buf_init(&listing.origin, DUMP_BYTES_MAX);
+    for (size_t i = 0; i < weir_plain_key_count(); i++)
+        list_one(&listing, (struct weir_key_ref){ .key = &weir_keys[i] }, &config->options);
+    for (size_t i = 0; i < config->options.connection_count; i++)
+        list_connection(&listing, i);
+    weir_buf_release(&listing.value);
+    weir_buf_release(&listing.origin);
+}
+
+static void add_line(void *ctx, const char *key, const char *value, const char *origin)
+{
+    weir_buf_printf(ctx, "%s = %s  (%s)\n", key, value ? value : "null", origin);
 }
 
 char *weir_config_dump(const struct weir_config *config)
 {
-    assert(config->finished);
     struct weir_buf buf;
     weir_buf_init(&buf, DUMP_BYTES_MAX);
-    for (size_t i = 0; i < weir_plain_key_count(); i++)
-        add_line(config, (struct weir_key_ref){ .key = &weir_keys[i] }, &config->options, &buf);
-    for (size_t i = 0; i < config->options.connection_count; i++)
-        add_connection(config, i, &buf);
+    weir_config_each(config, add_line, &buf);
     return weir_buf_take(&buf);
 }

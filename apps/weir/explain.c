@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weir explain: what a code of the service means and what to do. The words are those that decide
+ * what happens to a row: the catalogue of codes, and the numbers of the login.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+#include "auth/token_refusal.h"
+#include "command.h"
+#include "exit_code.h"
+#include "output.h"
+#include "throttle/catalogue.h"
+
+#define AADSTS       "AADSTS"
+#define HEX_DIGITS   8
+#define CODE_MIN     INT64_C(0x80000000) /* from here on it is a code, below a number of the login */
+#define LOGIN_DIGITS 9
+
+/* What somebody asks about. */
+struct question {
+    bool login;
+    int64_t number; /* of the login, or the code */
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static bool read_hex(struct weir_str digits, int64_t *ret)
+{
+    uint32_t code = 0;
+    if (digits.len == 0 || digits.len > HEX_DIGITS)
+        return false;
+    for (size_t i = 0; i < digits.len; i++) {
+        int digit = weir_str_hex_digit(digits.ptr[i]);
+        if (digit < 0)
+            return false;
+        code = code << 4 | (uint32_t)digit;
+    }
+    *ret = code;
+    return true;
+}
+
+static bool read_login(struct weir_str digits, struct question *ret)
+{
+    ret->login = true;
+    return digits.len <= LOGIN_DIGITS && weir_str_to_int64(digits, &ret->number) && ret->number > 0;
+}
+
+/* Signed, as .NET prints codes, or not. */
+static bool read_decimal(struct weir_str text, struct question *ret)
+{
+    int64_t number;
+    if (!weir_str_to_int64(text, &number) || number < INT32_MIN || number > UINT32_MAX)
+        return false;
+    ret->login = number > 0 && number < CODE_MIN;
+    ret->number = ret->login ? number : (int64_t)(uint32_t)number;
+    return true;
+}
+
+static bool read_question(struct weir_str text, struct question *ret)
+{
+    *ret = (struct question){ 0 };
+    if (weir_str_starts_nocase(text, AADSTS))
+        return read_login(weir_str(text.ptr + strlen(AADSTS), text.len - strlen(AADSTS)), ret);
+    if (weir_str_starts_nocase(text, "0x"))
+        return read_hex(weir_str(text.ptr + 2, text.len - 2), &ret->number);
+    if (text.len == HEX_DIGITS && text.ptr[0] == '8') /* without its 0x */
+        return read_hex(text, &ret->number);
+    return read_decimal(text, ret);
+}
+
+/* --- answering -------------------------------------------------------------------------------- */
+
+static const char *what_weir_does(const struct weir_catalogue_entry *entry)
+{
+    static const char *const words[WEIR_CLASS_COUNT] = {
+        [WEIR_CLASS_OK] = "nothing",
+        [WEIR_CLASS_THROTTLE] = "the connection rests for as long as the service asks; the rows go "
+                                "again, through another one if it can",
+        [WEIR_CLASS_TRANSIENT] = "the rows go again, after waits that grow",
+        [WEIR_CLASS_RACE] = "the rows go again after a short wait",
+        [WEIR_CLASS_TOO_BIG] = "the rows go again in smaller requests",
+        [WEIR_CLASS_BAD_ROWS] = "the row is rejected; the others of its request go again",
+        [WEIR_CLASS_BAD_CREDENTIALS] = "a new token is asked for once; then the connection is set "
+                                       "aside",
+        [WEIR_CLASS_PRIVILEGE] = "the rows go through other connections that may; if none may, the "
+                                 "command ends with exit code 4",
+        [WEIR_CLASS_OTHER] = "another try would not help: the rows are rejected, or sent another "
+                             "way",
+        [WEIR_CLASS_UNSENT] = "nothing",
+    };
+    return entry->by_status ? "that depends on the HTTP status" : words[entry->class_];
+}
+
+static const char *whether_executed(const struct weir_catalogue_entry *entry)
+{
+    if (entry->by_status)
+        return "that depends on the HTTP status";
+    return entry->outcome == WEIR_OUTCOME_NOT_EXECUTED
+               ? "no; of an elastic table other rows of the same request may be written"
+               : "not known: weir looks before a created row goes again";
+}
+
+static void print_condition(const struct weir_catalogue_entry *entry)
+{
+    if (entry->sql_number)
+        printf("  if           the message has \"Sql Number: %" PRId32 "\"\n", entry->sql_number);
+    if (entry->phrase)
+        printf("  if           the message has \"%s\"\n", entry->phrase);
+}
+
+static void print_entry(const struct weir_catalogue_entry *entry)
+{
+    printf("0x%08" PRIX32 "  %s\n", entry->code, entry->name);
+    print_condition(entry);
+    printf("  number       %" PRId32 "\n", (int32_t)entry->code);
+    printf("  means        %s\n", entry->advice);
+    printf("  executed     %s\n", whether_executed(entry));
+    printf("  weir does    %s\n", what_weir_does(entry));
+}
+
+/* One entry, or several that the message tells apart. */
+static bool explain_code(uint32_t code)
+{
+    bool found = false;
+    for (size_t i = 0; i < weir_catalogue_count(); i++) {
+        const struct weir_catalogue_entry *entry = weir_catalogue_at(i);
+        if (entry->code != code)
+            continue;
+        if (found)
+            putchar('\n');
+        print_entry(entry);
+        found = true;
+    }
+    return found;
+}
+
+static bool explain_login(int64_t number)
+{
+    const char *meaning = weir_aadsts_meaning(number);
+    if (!meaning)
+        return false;
+    printf(AADSTS "%" PRId64 "  the login was refused\n", number);
+    printf("  means        %s\n", meaning);
+    printf("  executed     no: no request was sent\n");
+    printf("  weir does    the connection is set aside; without any the exit code is 4\n");
+    return true;
+}
+
+static int explain(const char *text)
+{
+    struct question question;
+    char message[200];
+    if (!read_question(weir_str_from(text), &question)) {
+        snprintf(message, sizeof(message),
+                 "\"%.60s\" is no code: it must be like 0x80040237, -2147220937 or " AADSTS
+                 "7000215",
+                 text);
+        return command_refuse(&command_explain, message);
+    }
+    bool found =
+        question.login ? explain_login(question.number) : explain_code((uint32_t)question.number);
+    if (found)
+        return output_end(&command_explain);
+    if (question.login)
+        snprintf(message, sizeof(message), AADSTS "%" PRId64 " is not known here", question.number);
+    else
+        snprintf(message, sizeof(message),
+                 "0x%08" PRIX32 " is not known here: the message that "
+                 "came with it says more",
+                 (uint32_t)question.number);
+    return command_refuse(&command_explain, message);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static size_t list_args(bool *help, struct arg *ret)
+{
+    const struct arg args[] = {
+        { .name = "--help", .flag = help },
+        { .name = "-h", .flag = help },
+    };
+    memcpy(ret, args, sizeof(args));
+    return sizeof(args) / sizeof(args[0]);
+}
+
+/* A signed code would be taken for an option. */
+static bool is_negative(const char *word)
+{
+    return word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+}
+
+static int run(int argc, char **argv)
+{
+    bool help = false;
+    struct arg args[ARGS_MAX];
+    struct weir_error err = { 0 };
+    int operands;
+    if (argc == 1 && is_negative(argv[0]))
+        return explain(argv[0]);
+    if (args_parse(args, list_args(&help, args), argc, argv, &operands, &err))
+        return command_refuse(&command_explain, err.message);
+    if (help) {
+        fputs(command_explain.help, stdout);
+        return EXIT_DONE;
+    }
+    if (operands != 1)
+        return command_refuse(&command_explain, "it takes one code; see weir help explain");
+    return explain(argv[0]);
+}
+
+static size_t options(struct arg *ret)
+{
+    static bool none;
+    return list_args(&none, ret);
+}
+
+const struct command command_explain = {
+    .name = "explain",
+    .summary = "what a code of the service means and what to do",
+    .run = run,
+    .options = options,
+    .help =
+        "usage: weir explain CODE\n"
+        "\n"
+        "Says what a code of the service means, whether the request was executed, what weir\n"
+        "does with its rows, and what you can do. CODE stands in errors.jsonl and in messages:\n"
+        "\n"
+        "  0x80040237          hexadecimal, with 0x or without\n"
+        "  -2147220937         the same as a signed number, or as 2147746359\n"
+        "  AADSTS7000215       a number of the login, with AADSTS or without\n"
+        "\n"
+        "Of some codes the message has to tell which of several things it means; then all of\n"
+        "them are printed, each with its condition. No service is asked.\n"
+        "\n"
+        "exit code: 0 explained, 2 usage, or a code that is not known, 7 local I/O\n"
+        "\n"
+        "example:\n"
+        "  weir explain 0x80040237\n",
+};

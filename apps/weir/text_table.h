@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words in columns: cell after cell, row after row, as wide as the widest. What comes from
+ * elsewhere cannot steer a terminal (printable.h). One thread at a time.
+ */
+#ifndef WEIR_APP_TEXT_TABLE_H
+#define WEIR_APP_TEXT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define TEXT_TABLE_COLUMNS_MAX 16
+
+struct text_table_column {
+    const char *title;
+    bool right; /* numbers */
+};
+
+struct text_table {
+    const struct text_table_column *columns;
+    size_t column_count;
+    char **cells; /* row by row */
+    size_t cell_count;
+    size_t cells_max;
+};
+
+/* `columns` must outlive it. */
+void text_table_init(struct text_table *table, const struct text_table_column *columns,
+                     size_t column_count);
+void text_table_release(struct text_table *table);
+
+void text_table_add(struct text_table *table, const char *cell);
+
+/* The titles, then the rows. */
+void text_table_print(const struct text_table *table, FILE *out);
+
+#endif

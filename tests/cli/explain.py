@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""weir explain as people use it: explain.py WEIR CATALOGUE_C"""
+import os
+import re
+import subprocess
+import sys
+
+from harness import run, run_tests
+
+WEIR, CATALOGUE = map(os.path.abspath, sys.argv[1:3])
+
+
+def explain(*arguments):
+    return run([WEIR, "explain", *arguments])
+
+
+def test_every_code_of_the_catalogue_is_explained_in_every_spelling(folder):
+    text = open(CATALOGUE).read()
+    codes = {int(code, 16) for code in re.findall(r"^    \{ (0x[0-9A-F]{8}),", text, re.M)}
+    codes |= {0x80072321, 0x80072322, 0x80072326}  # these have names
+    assert len(codes) > 50
+    for code in sorted(codes):
+        first = explain(f"0x{code:08x}")
+        assert first.returncode == 0 and first.stderr == "", first
+        assert first.stdout.startswith(f"0x{code:08X}  "), first
+        for word in ("means", "executed", "weir does"):
+            assert f"\n  {word:<12} " in first.stdout, (word, first)
+        for spelling in (f"0X{code:08X}", f"{code:08x}", str(code), str(code - 2**32)):
+            assert explain(spelling).stdout == first.stdout, spelling
+
+
+def test_a_code_with_several_meanings_has_all_of_them_with_their_conditions(folder):
+    result = explain("0x80044150")
+    assert result.stdout.count("0x80044150  ") == 6, result
+    for number in (1205, 3732, 2766, 2812, -2):
+        assert f'the message has "Sql Number: {number}"' in result.stdout, (number, result)
+    assert 'the message has "query syntax"' in explain("0x80060888").stdout
+    assert "depends on the HTTP status" in explain("0x0").stdout
+
+
+def test_a_duplicate_says_what_to_do(folder):
+    result = explain("0x80040237")
+    assert "duplicate record" in result.stdout and "use upsert" in result.stdout, result
+    assert "-2147220937" in result.stdout and "rejected" in result.stdout, result
+
+
+def test_numbers_of_the_login_are_explained_with_and_without_their_prefix(folder):
+    for number in (7000215, 7000222, 700016, 500011, 70011, 1002012, 90014, 7000218, 90002, 700027,
+                   700024):
+        result = explain(f"AADSTS{number}")
+        assert result.returncode == 0 and f"AADSTS{number}  " in result.stdout, result
+        assert explain(str(number)).stdout == explain(f"aadsts{number}").stdout == result.stdout
+
+
+def test_what_is_not_known_or_no_code_is_one_sentence_and_exit_2(folder):
+    for arguments, says in [
+        (["0x80049999"], "0x80049999 is not known here"),
+        (["-1"], "0xFFFFFFFF is not known here"),
+        (["AADSTS1"], "AADSTS1 is not known here"),
+        (["12345"], "AADSTS12345 is not known here"),
+        (["0x"], '"0x" is no code'),
+        (["0x800402371"], '"0x800402371" is no code'),
+        (["AADSTS"], '"AADSTS" is no code'),
+        (["AADSTS12345678901234567890"], "is no code"),
+        (["AADSTS-5"], "is no code"),
+        (["4294967296"], "is no code"),
+        (["-2147483649"], "is no code"),
+        (["99999999999999999999"], "is no code"),
+        (["duplicate"], '"duplicate" is no code'),
+        ([""], '"" is no code'),
+        ([], "it takes one code"),
+        (["1", "2"], "it takes one code"),
+        (["--jsno"], 'there is no option "--jsno"'),
+    ]:
+        result = explain(*arguments)
+        assert result.returncode == 2 and result.stdout == "", (arguments, result)
+        assert says in result.stderr and result.stderr.count("\n") == 1, (arguments, result)
+
+
+def test_a_full_disk_is_exit_7(folder):
+    with open("/dev/full", "w") as full:
+        process = subprocess.run([WEIR, "explain", "0x80040237"], stdout=full,
+                                 stderr=subprocess.PIPE)
+    assert process.returncode == 7 and process.stderr.count(b"\n") == 1, process
+
+
+def test_the_help_fits_one_screen_and_shows_an_example(folder):
+    lines = run([WEIR, "help", "explain"]).stdout.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
+    assert lines[-2:] == ["example:", "  weir explain 0x80040237"], lines
+    assert explain("--help").stdout.splitlines() == lines
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules["__main__"])

@@ -31,7 +31,7 @@ static const struct {
     { "--format", COMPLETION_WORDS, "csv tsv jsonl" },
     { "--bypass-logic", COMPLETION_WORDS, "sync async all" },
     { "--operation", COMPLETION_WORDS, "create update upsert delete" },
-    { "--progress", COMPLETION_WORDS, "auto plain none" },
+    { "--progress", COMPLETION_WORDS, "auto plain json none" },
     { "--owner", COMPLETION_WORDS, "caller systemuser: team:" },
 };
 

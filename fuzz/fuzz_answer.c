@@ -29,7 +29,7 @@ static void need(bool truth)
 static size_t count_readers(struct weir_str body, size_t *ret_ids)
 {
     const struct weir_table_names table = { weir_str_from("account"), weir_str_from("accounts"),
-                                            weir_str_from("accountid") };
+                                            weir_str_from("accountid"), false };
     struct weir_guid ids[IDS_MAX];
     struct weir_whoami who;
     struct weir_readback row;

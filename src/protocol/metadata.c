@@ -125,8 +125,12 @@ const struct weir_alternate_key *weir_table_key_of(const struct weir_table *tabl
 
 struct weir_table_names weir_table_names_of(const struct weir_table *table)
 {
-    return (struct weir_table_names){ weir_str_from(table->name), weir_str_from(table->set_name),
-                                      weir_str_from(table->primary_id) };
+    const struct weir_column *overridden =
+        weir_table_column(table, weir_str_from(WEIR_OVERRIDDEN_COLUMN));
+    return (struct weir_table_names){ .logical_name = weir_str_from(table->name),
+                                      .set_name = weir_str_from(table->set_name),
+                                      .primary_id = weir_str_from(table->primary_id),
+                                      .overridden = overridden && overridden->for_read };
 }
 
 bool weir_column_key_part(const struct weir_column *column, struct weir_str value,

@@ -24,6 +24,8 @@ enum weir_status weir_readback_path(const struct weir_table_names *table,
         return status;
     weir_buf_printf(buf, "?$select=%.*s,createdon", (int)table->primary_id.len,
                     table->primary_id.ptr);
+    if (table->overridden)
+        weir_buf_add_text(buf, "," WEIR_OVERRIDDEN_COLUMN);
     if (buf->overflow || buf->len - start > WEIR_PART_URL_BYTES_MAX)
         return weir_fail(err, WEIR_E_TOO_BIG, "the address of the row is longer than %zu bytes",
                          WEIR_PART_URL_BYTES_MAX);
@@ -52,12 +54,18 @@ static bool read_id(struct weir_str root, struct weir_str name, struct weir_guid
     return weir_guid_parse(weir_str(text, len), ret);
 }
 
+static bool find_value(struct weir_str root, const char *name, struct weir_str *ret)
+{
+    return find_member(root, weir_str_from(name), ret) &&
+           !weir_str_equal(*ret, weir_str_from("null"));
+}
+
 static bool read_created(struct weir_str root, struct weir_readback *ret)
 {
     struct weir_str value;
     char text[VALUE_BYTES];
-    ret->created_known = find_member(root, weir_str_from("createdon"), &value) &&
-                         !weir_str_equal(value, weir_str_from("null"));
+    ret->created_known =
+        find_value(root, WEIR_OVERRIDDEN_COLUMN, &value) || find_value(root, "createdon", &value);
     if (!ret->created_known)
         return true;
     size_t len = weir_scan_text(value, text, sizeof(text));

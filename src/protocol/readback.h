@@ -3,8 +3,11 @@
  * Is a row there, and since when? What a create that nobody saw the end of is followed by: a GET of
  * the row's id, as a part of a $batch.
  *
- *     accounts(0000…)?$select=accountid,createdon
- *     {"@odata.etag":"…","accountid":"0000…","createdon":"2026-01-01T00:00:00Z"}
+ *     accounts(0000…)?$select=accountid,createdon,overriddencreatedon
+ *     {"@odata.etag":"…","accountid":"0000…","createdon":"2026-01-01T00:00:00Z",
+ *      "overriddencreatedon":null}
+ *
+ * A row whose createdon was said by the input is really as old as its overriddencreatedon.
  *
  * That it is absent is said by the status (404) and is not read here. Pure; nothing is allocated
  * beside the buffer. Any thread.

@@ -13,6 +13,7 @@ struct weir_table_names {
     struct weir_str logical_name; /* account */
     struct weir_str set_name;     /* accounts */
     struct weir_str primary_id;   /* accountid */
+    bool overridden;              /* it has WEIR_OVERRIDDEN_COLUMN */
 };
 
 struct weir_target {
@@ -57,6 +58,9 @@ enum weir_status weir_target_add_address(struct weir_buf *buf, const struct weir
 /* How many bytes that appends if it does not fail. */
 size_t weir_target_address_bytes(const struct weir_table_names *table,
                                  const struct weir_target *target);
+
+/* Written by a create, it becomes createdon, and is itself when the row was really created. */
+#define WEIR_OVERRIDDEN_COLUMN "overriddencreatedon"
 
 /* The name of the column that holds the partition, in every elastic table. */
 #define WEIR_PARTITION_COLUMN "partitionid"

@@ -8,10 +8,12 @@ Their ids are derived from their numbers (--id-from), so that each file can name
 it. Each load is killed twice. Afterwards the simulator holds exactly the graph of the files.
 """
 import csv
+import json
 import pathlib
 import random
 import signal
 import sys
+import uuid
 
 from campaign import (ACCOUNT, QUICK, WEIR, Run, Table, run_tests, seed_of, settings, wait_until, world,
                       write_config)
@@ -101,6 +103,25 @@ def check_accounts(sim, rows, accounts, contacts):
                  int(status)) for number, name, parent, contact, owner, state, status in rows]
     assert sim.rows(ACCOUNT, ["accountnumber", "name", "_parentaccountid_value", "_primarycontactid_value",
                               "_ownerid_value", "statecode", "statuscode"]) == sorted(expected, key=repr)
+
+
+def test_rows_with_ids_and_dates_of_their_own_survive_lost_answers(folder):
+    """What an answer did not come home for is found again, however old the file says that it is."""
+    chance = random.Random(seed_of("dates"))
+    path, directory = pathlib.Path(folder) / "accounts.csv", pathlib.Path(folder) / "job"
+    rows = [[str(uuid.UUID(int=chance.getrandbits(128), version=4)), f"A{number:05d}", "2019-01-01T00:00:00Z", "1"]
+            for number in range(600)]
+    write(path, ["accountid", "accountnumber", "createdon", "statecode"], rows)
+    with world(connections=3) as sim:
+        sim.faults({"kind": "commit_then_silence", "operation": "CreateMultiple", "probability": 0.3})
+        result = Run([WEIR, "create", "account", str(path), "--owner", "caller", "--job-dir", str(directory),
+                      "--batch-size", "20", "--config", write_config(folder, sim.config), "--progress", "none",
+                      *settings(QUICK)]).finish()
+        summary = json.loads((directory / "summary.json").read_text())
+        assert (result.code, summary["done"]) == (0, len(rows)), (result, summary)
+        assert sim.stats()["faults"]["commit_then_silence"] > 0
+        assert sim.rows(ACCOUNT, ["accountid", "accountnumber", "createdon", "statecode"]) == sorted(
+            ((row_id, number, date, int(state)) for row_id, number, date, state in rows), key=repr)
 
 
 def test_two_files_that_refer_to_each_other_and_to_themselves(folder):

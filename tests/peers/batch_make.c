@@ -143,7 +143,7 @@ static void make(const struct weir_json_node *root)
 {
     const struct weir_json_node *names = weir_json_find(root, "table");
     struct weir_table_names table = { text_of(names, "logicalName"), text_of(names, "setName"),
-                                      text_of(names, "primaryId") };
+                                      text_of(names, "primaryId"), false };
     struct weir_request_options options = read_options(weir_json_find(root, "options"));
     struct weir_batch_request batch;
     struct weir_error err;

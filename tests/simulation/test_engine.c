@@ -217,7 +217,7 @@ static void make_plan(void)
     engine.policy = engine_pick(2) ? "Aimd" : "Fixed";
     job.names = (struct weir_table_names){ weir_str_from(tables[job.kind].logical),
                                            weir_str_from(tables[job.kind].set),
-                                           weir_str_from(tables[job.kind].id) };
+                                           weir_str_from(tables[job.kind].id), false };
     engine.requests = (struct weir_request_plan){
         .operation = operation,
         .table = &job.names,

@@ -13,9 +13,9 @@
 #include "bulk/intake.h"
 #include "support/suite.h"
 
-static const struct weir_table_names table = { { "account", 7 },
-                                               { "accounts", 8 },
-                                               { "accountid", 9 } };
+static const struct weir_table_names table = {
+    { "account", 7 }, { "accounts", 8 }, { "accountid", 9 }, false
+};
 
 /* --- the rig ---------------------------------------------------------------------------------- */
 

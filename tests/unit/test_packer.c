@@ -25,9 +25,9 @@
     "a tag, \xc3\xa4 of 120 bytes and more ................................................."
 #define TAG_BYTES (5 + 3 * (sizeof(TAG) - 1))
 
-static const struct weir_table_names table = { { "new_sensor", 10 },
-                                               { "new_sensors", 11 },
-                                               { "new_sensorid", 12 } };
+static const struct weir_table_names table = {
+    { "new_sensor", 10 }, { "new_sensors", 11 }, { "new_sensorid", 12 }, false
+};
 
 /* --- drafts ----------------------------------------------------------------------------------- */
 

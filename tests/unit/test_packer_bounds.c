@@ -5,9 +5,9 @@
 #include "bulk/packer.h"
 #include "support/suite.h"
 
-static const struct weir_table_names table = { { "new_sensor", 10 },
-                                               { "new_sensors", 11 },
-                                               { "new_sensorid", 12 } };
+static const struct weir_table_names table = {
+    { "new_sensor", 10 }, { "new_sensors", 11 }, { "new_sensorid", 12 }, false
+};
 
 static struct weir_packer *packer;
 static uint64_t numbers;

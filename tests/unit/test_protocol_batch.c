@@ -23,7 +23,8 @@ static struct weir_str text(const char *s)
 static const struct weir_table_names *accounts(void)
 {
     static struct weir_table_names table;
-    table = (struct weir_table_names){ text("account"), text("accounts"), text("accountid") };
+    table =
+        (struct weir_table_names){ text("account"), text("accounts"), text("accountid"), false };
     return &table;
 }
 
@@ -416,7 +417,8 @@ START_TEST(parts_that_are_not_named_rightly_are_refused)
     struct weir_batch_part keyed = in_partition(part(WEIR_REQUEST_UPSERT, "", "a='b'", ""), "p");
     ck_assert_int_eq(weir_batch_request_add(&batch, &keyed, &err), WEIR_E_INVALID);
     ck_assert_ptr_nonnull(strstr(err.message, "a key names the partition itself"));
-    struct weir_table_names nameless = { text("account"), text("acc ounts"), text("accountid") };
+    struct weir_table_names nameless = { text("account"), text("acc ounts"), text("accountid"),
+                                         false };
     struct weir_batch_part one = part(WEIR_REQUEST_CREATE, ID, "", "");
     one.table = &nameless;
     ck_assert_int_eq(weir_batch_request_add(&batch, &one, NULL), WEIR_E_INVALID);

@@ -19,7 +19,7 @@ static struct weir_str text(const char *s)
 
 static struct weir_table_names accounts(void)
 {
-    return (struct weir_table_names){ text("account"), text("accounts"), text("accountid") };
+    return (struct weir_table_names){ text("account"), text("accounts"), text("accountid"), false };
 }
 
 static struct weir_target target(const char *id, const char *key, const char *members)

@@ -19,7 +19,7 @@ static struct weir_str text(const char *s)
 
 static struct weir_table_names readings(void)
 {
-    return (struct weir_table_names){ text("reading"), text("readings"), text("readingid") };
+    return (struct weir_table_names){ text("reading"), text("readings"), text("readingid"), false };
 }
 
 static const char *path_of(struct weir_target target)

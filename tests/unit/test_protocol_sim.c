@@ -25,7 +25,8 @@ static struct weir_str text(const char *s)
 static const struct weir_table_names *accounts(void)
 {
     static struct weir_table_names table;
-    table = (struct weir_table_names){ text("account"), text("accounts"), text("accountid") };
+    table =
+        (struct weir_table_names){ text("account"), text("accounts"), text("accountid"), false };
     return &table;
 }
 
@@ -33,7 +34,7 @@ static const struct weir_table_names *readings(void)
 {
     static struct weir_table_names table;
     table = (struct weir_table_names){ text("sensorreading"), text("sensorreadings"),
-                                       text("sensorreadingid") };
+                                       text("sensorreadingid"), false };
     return &table;
 }
 

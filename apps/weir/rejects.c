@@ -47,7 +47,7 @@ static void write_row(const struct weir_reject *reject)
 /* A row may be rejected in two passes, and is fed in again once. */
 static void write_reject(struct writing *writing, const struct weir_reject *reject)
 {
-    if (reject->superseded || reject->row + 1 == writing->row)
+    if (reject->superseded || !reject->bytes.len || reject->row + 1 == writing->row)
         return;
     writing->row = reject->row + 1;
     if (writing->with_reasons)

@@ -56,7 +56,8 @@ static void note_denial(struct weir_driver *driver, const struct weir_flight *fl
     for (uint32_t i = 0; i < report->item_count; i++) {
         const struct weir_report_item *item = &report->items[i];
         struct weir_error err;
-        if (item->verdict.class_ != WEIR_CLASS_PRIVILEGE)
+        if (item->verdict.class_ != WEIR_CLASS_PRIVILEGE &&
+            item->verdict.class_ != WEIR_CLASS_BAD_CREDENTIALS)
             continue;
         weir_fail(&err, WEIR_E_CREDENTIALS, "%s%s%s", weir_verdict_cause(&item->verdict).text,
                   item->message ? ": " : "", item->message ? item->message : "");

@@ -126,20 +126,28 @@ void weir_landing_fail(struct weir_landing *landing, uint32_t i,
 
 /* --- writes ----------------------------------------------------------------------------------- */
 
+/* Forbidden: for want of a privilege, or because of a user that is not the connection's own: the
+ * one on whose behalf it is written, or one that a row names. */
+static bool is_denial(const struct weir_verdict *verdict, enum weir_fault_kind fault)
+{
+    return verdict->class_ == WEIR_CLASS_PRIVILEGE ||
+           (verdict->class_ == WEIR_CLASS_BAD_CREDENTIALS && fault == WEIR_FAULT_USER);
+}
+
 static void count_verdict(struct weir_landing *landing, const struct weir_verdict *verdict,
-                          uint32_t rows)
+                          enum weir_fault_kind fault, uint32_t rows)
 {
     landing->done_rows += verdict->class_ == WEIR_CLASS_OK ? rows : 0;
-    landing->denied_rows += verdict->class_ == WEIR_CLASS_PRIVILEGE ? rows : 0;
+    landing->denied_rows += is_denial(verdict, fault) ? rows : 0;
 }
 
 static void count_verdicts(struct weir_landing *landing)
 {
     const struct weir_report *report = landing->report;
     if (!report->items)
-        count_verdict(landing, &report->answer.verdict, landing->load->row_count);
+        count_verdict(landing, &report->answer.verdict, report->fault, landing->load->row_count);
     for (uint32_t i = 0; i < report->item_count; i++)
-        count_verdict(landing, &report->items[i].verdict, 1);
+        count_verdict(landing, &report->items[i].verdict, report->items[i].fault, 1);
 }
 
 /* An elastic table names the rows that failed, but not why: asked by itself the row is told. */
@@ -164,11 +172,14 @@ static void read_item(struct weir_landing *landing, uint32_t i, const struct wei
         break;
     case WEIR_CLASS_TRANSIENT:
     case WEIR_CLASS_RACE:
-    case WEIR_CLASS_BAD_CREDENTIALS:
         weir_landing_later(landing, i, verdict->class_);
         break;
+    case WEIR_CLASS_BAD_CREDENTIALS:
     case WEIR_CLASS_PRIVILEGE:
-        weir_landing_deny(landing, i, item);
+        if (is_denial(verdict, item->fault))
+            weir_landing_deny(landing, i, item);
+        else
+            weir_landing_later(landing, i, verdict->class_);
         break;
     default:
         landing->bad_row = true;
@@ -257,10 +268,12 @@ static void read_whole(struct weir_landing *landing)
         weir_landing_all_later(landing, verdict->class_);
         break;
     case WEIR_CLASS_BAD_CREDENTIALS:
-        weir_landing_refused(landing);
-        break;
     case WEIR_CLASS_PRIVILEGE:
-        weir_landing_deny_all(landing);
+        if (verdict->class_ == WEIR_CLASS_PRIVILEGE ||
+            (is_denial(verdict, report->fault) && !report->broken))
+            weir_landing_deny_all(landing);
+        else
+            weir_landing_refused(landing);
         break;
     case WEIR_CLASS_TOO_BIG:
         if (landing->load->row_count > 1 || unknown)

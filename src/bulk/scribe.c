@@ -65,6 +65,8 @@ void weir_scribe_begin_pass(struct weir_scribe *scribe, const struct weir_plan *
     scribe->pass = plan->pass;
     scribe->with_ids = plan->operation == WEIR_OPERATION_CREATE;
     scribe->preface = preface_of(plan);
+    scribe->rows_are_there = plan->pass != WEIR_PASS_ROWS && plan->ids == WEIR_IDS_MADE &&
+                             plan->job_operation == WEIR_OPERATION_CREATE;
     scribe->reach = reach;
     scribe->reach_asked = reach;
     weir_superseded_release(&scribe->superseded);
@@ -251,7 +253,7 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .message = message_of(scribe, error),
         .request_id = text_of(error->request_id),
         .connection = text_of(ours ? "" : scribe->settings->connections[error->connection].name),
-        .bytes = row->raw,
+        .bytes = scribe->rows_are_there ? weir_str("", 0) : row->raw,
     };
     return weir_journal_add_reject(scribe->journal, &reject, &item->journal_serial, err);
 }

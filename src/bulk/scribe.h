@@ -29,7 +29,9 @@ struct weir_scribe {
     const struct weir_options *settings; /* for the names of connections */
     uint32_t pass;                       /* that records belong to */
     bool with_ids;                       /* rows are created: their ids are kept */
-    const char *preface;                 /* of what is said of a rejected row */
+    bool rows_are_there; /* under ids that were made for them: fed in again they would be doubled,
+                            so rejects are without their bytes */
+    const char *preface; /* of what is said of a rejected row */
     struct weir_superseded superseded;
     struct weir_buf ids;            /* scratch */
     struct weir_buf message;        /* likewise */

@@ -52,7 +52,8 @@ struct weir_reject {
     struct weir_str message;
     struct weir_str request_id;
     struct weir_str connection;
-    struct weir_str bytes; /* the row as it stood in the input, line end included */
+    struct weir_str bytes; /* the row as it stood in the input, line end included; empty: it is not
+                              to be fed in again */
 };
 
 /*

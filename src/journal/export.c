@@ -74,7 +74,7 @@ static void end_line(struct weir_outfile *file)
 
 static void write_row(struct export *export, const struct weir_reject *reject)
 {
-    if (reject->superseded || reject->row + 1 == export->row)
+    if (reject->superseded || !reject->bytes.len || reject->row + 1 == export->row)
         return; /* a row may be rejected in two passes, and is fed in again once */
     export->row = reject->row + 1;
     end_line(&export->file);

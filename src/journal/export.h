@@ -5,7 +5,7 @@
  * with the number of rows.
  *
  *     rejects.<suffix>  the header, then the original bytes of rejected rows, in order: an input
- *                       file again; superseded rows are left out
+ *                       file again; superseded rows are left out, and those without bytes
  *     errors.jsonl      why, one line for each rejection; offsets are within the file it names
  *     ids.csv           row,id of the rows whose ids were journaled, ascending
  *     summary.json      whatever the caller says

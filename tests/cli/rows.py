@@ -14,6 +14,8 @@ from harness import run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 OWNER = ["--owner", "caller"]
+NOBODY = "11111111-1111-1111-1111-111111111111"    # no user has this object id
+DISABLED = "f631e9e4-574e-43ff-a879-e14a9cfa3caf"  # Dora Dahl of the simulator
 
 
 def weir(folder, command, *arguments, **more):
@@ -97,6 +99,21 @@ def test_rows_are_those_of_whom_they_are_written_for(folder):
     assert {row["_createdby_value"] for row in found.values()} == {other["systemuserid"]}, found
     assert {row["_ownerid_value"] for row in found.values()} == {other["systemuserid"]}, found
     assert nobody.returncode == 4, nobody
+
+
+def test_a_user_who_is_not_there_or_disabled_ends_it_with_4(folder):
+    """By a bulk message and by a $batch, with one connection and with several."""
+    for users in ("1", "3"):
+        with simulator(SIM, "--users", users, "--no-limits") as (url, config):
+            settings = write_config(folder, config)
+            for table, column in (("contact", "lastname"), ("annotation", "subject")):
+                path = pathlib.Path(folder) / "rows.csv"
+                path.write_text(column + "\n" + "A\n" * 30)
+                for who in (NOBODY, DISABLED):
+                    directory = pathlib.Path(folder) / f"{users}-{table}-{who}"
+                    result = run([WEIR, "create", table, str(path), "--config", settings, "--owner", "caller",
+                                  "--as", who, "--job-dir", str(directory), "--progress", "none"])
+                    assert result.returncode == 4 and "0x8" in result.stderr, result
 
 
 def test_an_empty_cell_is_left_out_cleared_or_wrong(folder):

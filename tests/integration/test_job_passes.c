@@ -336,6 +336,26 @@ START_TEST(a_row_that_is_rejected_in_a_later_pass_says_that_it_was_created)
 }
 END_TEST
 
+/* Under an id that nobody can know, feeding it in again would create it again. */
+START_TEST(a_row_that_is_there_is_not_for_the_rejects)
+{
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    file_job_write("accounts.csv", "name,parentaccountid:account(accountnumber),numberofemployees\n"
+                                   "one,NOBODY,1\ntwo,,x\n");
+    file_job_run(1);
+    ck_assert_uint_eq(job_rig.result.rejected, 2);
+    ck_assert_int_eq(job_ledger("account", "rows"), 1);
+    char *errors = file_job_file("errors.jsonl");
+    ck_assert_ptr_nonnull(strstr(errors, "created, but its lookups could not be set: "));
+    free(errors);
+    char *rejects = file_job_file("rejects.csv");
+    ck_assert_str_eq(rejects, "name,parentaccountid:account(accountnumber),numberofemployees\n"
+                              "two,,x\n");
+    free(rejects);
+    job_rig_end();
+}
+END_TEST
+
 START_TEST(too_many_rejected_rows_end_a_job_in_a_later_pass)
 {
     job_rig_start(1, WEIR_OPERATION_CREATE, "account");
@@ -404,6 +424,7 @@ int main(void)
     suite_add_loop(&s, "a_job_that_is_interrupted_in_any_pass_is_in_balance_and_goes_on_there",
                    a_job_that_is_interrupted_in_any_pass_is_in_balance_and_goes_on_there, 9);
     suite_add(&s, a_row_that_is_rejected_in_a_later_pass_says_that_it_was_created);
+    suite_add(&s, a_row_that_is_there_is_not_for_the_rejects);
     suite_add(&s, too_many_rejected_rows_end_a_job_in_a_later_pass);
     suite_add(&s, an_input_that_changes_between_passes_ends_the_job);
     return suite_run(&s);

@@ -238,6 +238,8 @@ def show(weir, sim, scenario, folder):
 def main():
     weir, sim, scenario = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     folder = pathlib.Path(sys.argv[4])
+    # Whoever was started in the background ignores Ctrl-C, and so would the commands.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: sys.exit(128 + received))
     try:

@@ -40,6 +40,11 @@ def show(folder, weir=WEIR, sim=SIM):
     return [sys.executable, SHOW, weir, sim, SCENARIO, folder + "/show"]
 
 
+def ignore_interrupts():
+    """As a shell does for what it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def is_served(url):
     host, port = url.removeprefix("http://").split(":")
     with socket.socket() as probe:
@@ -58,7 +63,8 @@ def program(folder, text):
 
 
 def test_the_show_goes_on_to_its_end_in_plain_lines(folder):
-    result = subprocess.run(show(folder), capture_output=True, text=True, timeout=240)
+    result = subprocess.run(show(folder), capture_output=True, text=True, timeout=240,
+                            preexec_fn=ignore_interrupts)
     assert result.returncode == 0, result
     assert result.stderr == "" and not re.search(r"[\x00-\x09\x0b-\x1f]", result.stdout), result
     place = 0

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -82,7 +83,9 @@ def test_what_is_not_as_it_should_be_ends_it(folder):
             (WEIR, "/bin/false", "weir-sim does not start"),
             (WEIR, folder + "/missing", "No such file"),
             (program(folder, "exit 0\n"), SIM, "weir create ended with 0, not 5"),
-            (program(folder, "exit 5\n"), SIM, "no command to resume was printed"))):
+            (program(folder, "exit 5\n"), SIM, "no command to resume was printed"),
+            (program(folder, f'[ "$1" = create ] && exec {shlex.quote(WEIR)} "$@"\n'
+                             'echo "nothing to do"\n'), SIM, "the ledger should have 20,000 rows"))):
         result = subprocess.run(show(f"{folder}/{number}", weir, sim), capture_output=True, text=True,
                                 timeout=240)
         assert result.returncode == 1, result

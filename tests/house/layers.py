@@ -30,7 +30,6 @@ LAYERS = {
     # The judge shares neither throttle code nor parser with the judged.
     "apps/sim": {"base", "metrics", "config"},
     "apps/lab": {"base", "metrics", "config", "throttle", "pool", "sim/law"},
-    "apps/demo": {"base", "throttle", "pool", "config", "support"},
 }
 
 # header -> where it may be included

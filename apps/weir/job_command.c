@@ -39,6 +39,7 @@ struct run {
     char *resume_line;
     struct weir_client *client;
     struct weir_job *job;
+    struct report_problems problems;
 };
 
 static int fail(const struct run *run, const struct weir_error *err)
@@ -198,7 +199,8 @@ static int finish(struct run *run)
     progress_end(&run->progress, run->job);
     if (status)
         return fail_unfinished(run, &err);
-    job_report(run->job, &result, run->resume_line);
+    report_problems_of(&run->problems, run->job);
+    job_report(run->job, &result, &run->problems, NULL, run->resume_line);
     return result.exit_code;
 }
 
@@ -257,6 +259,7 @@ static void release(struct run *run)
     weir_job_free(run->job);
     weir_client_free(run->client);
     settings_release(&run->settings);
+    report_problems_release(&run->problems);
     free(run->resume_line);
     free(run->directory);
 }

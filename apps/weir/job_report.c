@@ -3,10 +3,13 @@
 #include "job_report.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "figures.h"
 #include "job_place.h"
 #include "say.h"
+
+#define PROBLEMS_BYTES_MAX ((size_t)64 * 1024)
 
 static void say_balance(const struct weir_job_result *result)
 {
@@ -45,6 +48,18 @@ static void say_files(const struct weir_job *job, const struct weir_job_result *
         say("ids of the created rows: %s/ids.csv", directory);
 }
 
+/* Line by line: one may be longer than what is said at once. */
+static void say_problems(const struct report_problems *problems, const char *report)
+{
+    struct weir_buf text;
+    weir_buf_init(&text, PROBLEMS_BYTES_MAX);
+    report_problems_print(problems, report, &text);
+    const char *at = weir_buf_text(&text);
+    for (const char *end; (end = strchr(at, '\n')); at = end + 1)
+        say("%.*s", (int)(end - at), at);
+    weir_buf_release(&text);
+}
+
 static bool is_unfinished(const struct weir_job_result *result)
 {
     return result->ends || result->unknown > 0 || result->not_sent > 0;
@@ -60,12 +75,15 @@ static void say_late(const struct weir_job_result *result)
 }
 
 void job_report(const struct weir_job *job, const struct weir_job_result *result,
-                const char *resume_line)
+                const struct report_problems *problems, const char *report, const char *resume_line)
 {
     const char *trouble = weir_job_trouble(job);
     say_balance(result);
     say_cost(result);
+    say_problems(problems, report);
     say_files(job, result);
+    if (report)
+        say("report: %s", report);
     say_late(result);
     if (trouble[0])
         say("%s", trouble);

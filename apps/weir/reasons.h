@@ -24,6 +24,13 @@ struct reasons {
     uint64_t others; /* rows with a reason that is not in the list */
 };
 
+/*
+ * What rows that are refused for the same reason have in common: the column, and the message
+ * without what differs from row to row: values in quotes, numbers, ids, and guesses of what was
+ * meant. The caller frees it.
+ */
+char *reasons_key(struct weir_str column, struct weir_str message);
+
 /* The refusals are borrowed. */
 void reasons_init(struct reasons *reasons, const struct weir_check_refusal *refusals, size_t count);
 void reasons_release(struct reasons *reasons);

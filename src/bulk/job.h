@@ -14,6 +14,7 @@
 #ifndef WEIR_BULK_JOB_H
 #define WEIR_BULK_JOB_H
 
+#include "journal/entry.h"
 #include "journal/hooks.h"
 #include "protocol/metadata.h"
 #include "records/spec.h"
@@ -73,6 +74,15 @@ bool weir_job_wait(struct weir_job *job, int64_t timeout_us);
 
 /* Why it ended, as one sentence for people; "" if there is nothing to say. After finish. */
 const char *weir_job_trouble(const struct weir_job *job);
+
+/*
+ * Call `fn` for each rejected row, in the order of rows, as errors.jsonl has them. `path`: of its
+ * file; "" if rows were handed in. Both live for the call. One at a time is read, however many
+ * there are. After finish. Fails as the journal does.
+ */
+typedef void weir_job_reject_fn(void *ctx, const struct weir_reject *reject, const char *path);
+enum weir_status weir_job_each_reject(struct weir_job *job, weir_job_reject_fn *fn, void *ctx,
+                                      struct weir_error *err);
 
 /* What the service last said that is left of a budget. */
 struct weir_job_budget {

@@ -14,6 +14,7 @@
  *     job_rows.c      rows that are handed in
  *     job_progress.c  how it stands
  *     job_result.c    what has become of it, over all runs
+ *     job_rejects.c   which rows were rejected, and why
  *     job_check.c     a dry run
  */
 #ifndef WEIR_BULK_JOB_PARTS_H

@@ -60,6 +60,7 @@ static size_t fill_table(struct job_args *args, enum job_args_use use, struct ar
         { .name = "--memory", .text = &args->memory },
         { .name = "--progress", .text = &args->progress },
         { .name = "--metrics-listen", .text = &args->metrics_listen },
+        { .name = "--report", .text = &args->report },
         { .name = "--yes", .flag = &args->yes },
         { .name = "--operation", .text = &args->operation, .fixed = true }, /* check only */
     };

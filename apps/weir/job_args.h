@@ -42,6 +42,7 @@ struct job_args {
     const char *memory;
     const char *progress;
     const char *metrics_listen;
+    const char *report;
     const char *operation;
     bool yes;
     char **operands;

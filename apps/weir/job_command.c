@@ -19,6 +19,7 @@
 #include "job_signals.h"
 #include "metrics_server.h"
 #include "progress.h"
+#include "report_run.h"
 #include "resume_line.h"
 #include "say.h"
 
@@ -39,6 +40,7 @@ struct run {
     char *resume_line;
     struct weir_client *client;
     struct weir_job *job;
+    struct report report;
     struct report_problems problems;
 };
 
@@ -107,6 +109,8 @@ static enum weir_status read_words(struct run *run, struct weir_error *err)
         status = job_args_progress(args, &run->form, err);
     if (!status)
         status = job_args_options(args, &run->options, err);
+    if (!status)
+        status = report_init(&run->report, args->report, err);
     if (status)
         return status;
     if (run->resuming)
@@ -172,8 +176,11 @@ static void serve_metrics(const struct run *run)
 
 static void wait_for(struct run *run)
 {
-    while (!weir_job_wait(run->job, progress_tell(&run->progress, run->job)))
-        ;
+    int64_t progress_us, report_us;
+    do {
+        progress_us = progress_tell(&run->progress, run->job);
+        report_us = report_sample(&run->report, run->job);
+    } while (!weir_job_wait(run->job, progress_us < report_us ? progress_us : report_us));
 }
 
 static int fail_unfinished(const struct run *run, const struct weir_error *err)
@@ -190,6 +197,23 @@ static int fail_to_begin(const struct run *run, const struct weir_error *err)
     return resumable ? fail_unfinished(run, err) : fail(run, err);
 }
 
+/* At every orderly end, whatever else has gone wrong. False: it is not there. */
+static bool leave_report(struct run *run, const struct weir_job_result *result)
+{
+    struct weir_error err = { 0 };
+    struct report_data data = {
+        .resume_line = run->resume_line,
+        .files = run->files.paths,
+        .file_count = run->files.path_count,
+        .problems = &run->problems,
+    };
+    report_problems_of(&run->problems, run->job);
+    if (report_write(&run->report, run->job, result, &data, &err) == WEIR_OK)
+        return true;
+    say("weir %s: %s", run->command->name, err.message);
+    return false;
+}
+
 static int finish(struct run *run)
 {
     struct weir_job_result result = { 0 };
@@ -197,11 +221,12 @@ static int finish(struct run *run)
     enum weir_status status = weir_job_finish(run->job, &result, &err);
     job_signals_over();
     progress_end(&run->progress, run->job);
+    bool reported = leave_report(run, &result);
     if (status)
         return fail_unfinished(run, &err);
-    report_problems_of(&run->problems, run->job);
-    job_report(run->job, &result, &run->problems, NULL, run->resume_line);
-    return result.exit_code;
+    job_report(run->job, &result, &run->problems, reported ? run->report.path : NULL,
+               run->resume_line);
+    return reported ? result.exit_code : exit_code_worse(result.exit_code, EXIT_LOCAL_IO);
 }
 
 static int go(struct run *run)
@@ -218,6 +243,7 @@ static int go(struct run *run)
     announce(run);
     serve_metrics(run);
     progress_begin(&run->progress, run->form);
+    report_begin(&run->report, run->job);
     wait_for(run);
     return finish(run);
 }
@@ -259,6 +285,7 @@ static void release(struct run *run)
     weir_job_free(run->job);
     weir_client_free(run->client);
     settings_release(&run->settings);
+    report_release(&run->report);
     report_problems_release(&run->problems);
     free(run->resume_line);
     free(run->directory);

@@ -16,6 +16,8 @@ struct own {
 #define MEND_AND_FEED "mend the cells in the rejects file and load that file"
 
 static const struct own owns[] = {
+    { "where the header names", "too many or too few cells",
+      "put cells that have a separator, a quote or a line end in them into double quotes" },
     { "is no choice", "no choice of the column",
       "give the number or the label of a choice (weir describe lists them), or translate the "
       "values with \"values\" in a mapping file (weir map writes one)" },

@@ -16,9 +16,11 @@
 
 #include "journal/entry.h"
 #include "journal/hooks.h"
+#include "metrics/histogram.h"
 #include "protocol/metadata.h"
 #include "records/spec.h"
 #include "weir/bulk.h"
+#include "weir/verdict.h"
 
 /* Where the rows come from. Borrowed as long as the job lives. */
 struct weir_job_files {
@@ -106,6 +108,14 @@ struct weir_job_connection {
     enum weir_bound bound_by;
 };
 void weir_job_connection(struct weir_job *job, size_t connection, struct weir_job_connection *ret);
+
+/* What it has met in this run, for a report. Any thread. */
+struct weir_job_experience {
+    uint64_t throttles_by_kind[WEIR_THROTTLE_OTHER + 1]; /* enum weir_throttle_kind */
+    double throttle_wait_s;                              /* that throttles have kept it closed */
+    struct weir_histogram latency;                       /* of requests that were answered */
+};
+void weir_job_experience(struct weir_job *job, size_t connection, struct weir_job_experience *ret);
 size_t weir_job_connection_count(const struct weir_job *job);
 
 #endif

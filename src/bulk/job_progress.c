@@ -177,3 +177,15 @@ void weir_job_connection(struct weir_job *job, size_t connection, struct weir_jo
         .bound_by = it.rate.bound_by,
     };
 }
+
+void weir_job_experience(struct weir_job *job, size_t connection, struct weir_job_experience *ret)
+{
+    struct weir_driver_connection it;
+    weir_driver_connection(job->driver, (uint32_t)connection, &it);
+    *ret = (struct weir_job_experience){
+        .throttle_wait_s = (double)it.backoff_us / WEIR_US_PER_S,
+        .latency = it.result.latency,
+    };
+    for (int kind = 0; kind <= WEIR_THROTTLE_OTHER; kind++)
+        ret->throttles_by_kind[kind] = it.result.throttles_by_kind[kind];
+}

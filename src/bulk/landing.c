@@ -393,6 +393,17 @@ static void learn_of_write(struct weir_landing *landing)
         executor->plan.singles_max = load->row_count / 2;
 }
 
+/* What never came back took no time that anybody could tell. */
+static void count_answer(struct weir_connection_result *result, const struct weir_answer *answer)
+{
+    const struct weir_verdict *verdict = &answer->verdict;
+    bool is_throttle = verdict->class_ == WEIR_CLASS_THROTTLE;
+    result->throttles += is_throttle;
+    result->throttles_by_kind[verdict->throttle] += is_throttle;
+    if (verdict->http_status)
+        weir_histogram_add(&result->latency, answer->duration_us);
+}
+
 static void settle(struct weir_landing *landing)
 {
     struct weir_executor *executor = landing->executor;
@@ -405,7 +416,7 @@ static void settle(struct weir_landing *landing)
                  landing->now_us);
     if (landing->report->broken)
         weir_core_set_aside(executor->core, connection, landing->now_us);
-    executor->result.connections[connection].throttles += verdict->class_ == WEIR_CLASS_THROTTLE;
+    count_answer(&executor->result.connections[connection], &landing->report->answer);
     note_service(landing);
     if (verdict->outcome == WEIR_OUTCOME_UNKNOWN && landing->load->mode != WEIR_LOAD_READ_BACK)
         weir_result_note_late(&executor->result, landing->now_us + executor->plan.late_us);

@@ -10,12 +10,15 @@
 #define WEIR_BULK_RESULT_H
 
 #include "bulk/batch.h"
+#include "metrics/histogram.h"
 #include "weir/bulk.h"
 
 struct weir_connection_result {
     uint64_t requests;
     uint64_t rows_done; /* rows that it brought home */
     uint64_t throttles;
+    uint64_t throttles_by_kind[WEIR_THROTTLE_OTHER + 1]; /* enum weir_throttle_kind */
+    struct weir_histogram latency; /* from the first byte that is sent to the last of the answer */
 };
 
 /* Requests whose outcome is unknown and that ended within a second. */

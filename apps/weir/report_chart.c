@@ -51,7 +51,9 @@ double report_chart_scale(double most)
 {
     static const double steps[] = { 1, 2, 2.5, 5, 10 };
     if (!isfinite(most) || most <= 0)
-        return 1;
+        return 2;
+    if (most <= 10)
+        return 2 * ceil(most / 2);
     double unit = pow(10, floor(log10(most)));
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         if (most <= steps[i] * unit)

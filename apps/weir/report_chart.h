@@ -38,7 +38,8 @@ void report_chart_add(struct weir_buf *html, const struct report_chart *chart);
 /* Text from elsewhere, for a page: escaped, and without control characters. */
 void report_html_text(struct weir_buf *html, const char *text);
 
-/* The end of a scale that holds `most`: 1, 2, 2.5, 5 or 10 times a power of ten. */
+/* The end of a scale that holds `most`: an even number up to 10, then 1, 2, 2.5 or 5 times a power
+ * of ten. Its half is shown, too. */
 double report_chart_scale(double most);
 
 #endif

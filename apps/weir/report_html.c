@@ -149,7 +149,7 @@ static void add_example(struct weir_buf *html, const char *name, const char *tex
 {
     if (!text[0])
         return;
-    weir_buf_printf(html, ", %s <code>", name);
+    weir_buf_printf(html, "%s <code>", name);
     report_html_text(html, text);
     weir_buf_add_text(html, "</code>");
 }
@@ -165,9 +165,9 @@ static void add_problem(struct weir_buf *html, const struct report_problem *it)
     weir_buf_add_text(html, "</h3><p>");
     report_html_text(html, it->message);
     weir_buf_printf(html, "</p><p class=\"where\">First: row %s", figure_count(it->row).text);
-    add_example(html, "of", it->file);
-    add_example(html, "column", it->column);
-    add_example(html, "value", it->value);
+    add_example(html, " of", it->file);
+    add_example(html, ", column", it->column);
+    add_example(html, ", value", it->value);
     if (it->line[0]) {
         weir_buf_add_text(html, "<br><code>");
         report_html_text(html, it->line);

@@ -234,6 +234,12 @@ static double rate(const struct report_timeline *timeline, size_t point, size_t 
     return report_timeline_rate(timeline, point);
 }
 
+static double rows(const struct report_timeline *timeline, size_t point, size_t connection)
+{
+    (void)connection;
+    return (double)(timeline->points[point].rows - timeline->from_rows);
+}
+
 static double all_in_flight(const struct report_timeline *timeline, size_t point, size_t connection)
 {
     (void)connection;
@@ -310,6 +316,7 @@ static void add_timeline(struct weir_buf *text, const struct report_data *data)
     add_number(text, "from_s", timeline->from_s);
     add_values(text, "at_s", timeline, at_s, 0);
     add_values(text, "pass", timeline, pass, 0);
+    add_values(text, "rows", timeline, rows, 0);
     add_values(text, "rows_per_second", timeline, rate, 0);
     add_values(text, "in_flight", timeline, all_in_flight, 0);
     add_values(text, "throttled_share", timeline, all_throttled, 0);

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 
+#define RATE_WINDOW_S 0.999 /* samples are never taken to the microsecond */
+
 /* --- samples ---------------------------------------------------------------------------------- */
 
 static float share_of(const struct weir_job_budget *budget)
@@ -144,9 +146,13 @@ void report_timeline_add(struct report_timeline *timeline, const struct progress
 double report_timeline_rate(const struct report_timeline *timeline, size_t point)
 {
     const struct report_point *it = &timeline->points[point];
-    uint64_t rows = point ? it[-1].rows : timeline->from_rows;
-    double from_s = point ? it[-1].at_s : timeline->from_s;
-    return it->at_s > from_s ? (double)(it->rows - rows) / (it->at_s - from_s) : 0;
+    for (size_t i = point; i-- > 0;) {
+        const struct report_point *before = &timeline->points[i];
+        if (it->at_s - before->at_s >= RATE_WINDOW_S)
+            return (double)(it->rows - before->rows) / (it->at_s - before->at_s);
+    }
+    double span_s = it->at_s - timeline->from_s;
+    return span_s > 0 ? (double)(it->rows - timeline->from_rows) / span_s : 0;
 }
 
 void report_timeline_release(struct report_timeline *timeline)

@@ -48,7 +48,8 @@ void report_timeline_add(struct report_timeline *timeline,
                          const struct progress_snapshot *snapshot);
 void report_timeline_release(struct report_timeline *timeline);
 
-/* Rows a second within a point's time. */
+/* Rows a second within a point's time, or within the second up to its end if that is longer: rows
+ * come to their end in groups. */
 double report_timeline_rate(const struct report_timeline *timeline, size_t point);
 
 static inline const struct report_mark *report_timeline_mark(const struct report_timeline *timeline,

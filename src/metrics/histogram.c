@@ -50,6 +50,8 @@ int64_t weir_histogram_quantile_us(const struct weir_histogram *histogram, doubl
 {
     double wanted = ceil(share * (double)histogram->count);
     uint64_t rank = wanted > 1 ? (uint64_t)wanted : 1, seen = 0;
+    if (rank >= histogram->count)
+        return histogram->max_us;
     for (uint32_t i = 0; i + 1 < WEIR_HISTOGRAM_BUCKETS; i++) {
         seen += histogram->buckets[i];
         if (seen >= rank) {

@@ -26,7 +26,8 @@ void weir_histogram_add(struct weir_histogram *histogram, int64_t duration_us);
 
 void weir_histogram_merge(struct weir_histogram *into, const struct weir_histogram *from);
 
-/* The duration that this share of them, 0 … 1, did not exceed; 0 if there are none. */
+/* The duration that this share of them, 0 … 1, did not exceed, the largest for 1; 0 if
+ * there are none. */
 int64_t weir_histogram_quantile_us(const struct weir_histogram *histogram, double share);
 
 #endif

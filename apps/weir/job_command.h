@@ -54,6 +54,7 @@ size_t job_command_options(struct arg *ret);
     "  --max-errors N|P%   rejected rows (100)     --memory SIZE       of rows on their way\n"     \
     "  --limit N           rows of this run        --deadline TIME     of this run, as in 2h\n"    \
     "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"            \
+    "  --report FILE       of the run: a page (.html) or data (.json)\n"                           \
     "  --progress auto|plain|json|none, --log-level L   what standard error shows\n"               \
     "  --metrics-listen [ADDR:]PORT                serve Prometheus text meanwhile\n"
 

@@ -205,10 +205,9 @@ static void add_ms(struct weir_buf *html, const struct weir_histogram *latency, 
     if (latency->count == 0)
         weir_buf_add_text(html, "<td class=\"n\">&ndash;</td>");
     else if (ms < 100)
-        weir_buf_printf(html, "<td class=\"n\">%.1f ms</td>", ms);
+        weir_buf_printf(html, "<td class=\"n\">%.1f</td>", ms);
     else
-        weir_buf_printf(html, "<td class=\"n\">%s ms</td>",
-                        figure_count((uint64_t)(ms + 0.5)).text);
+        weir_buf_printf(html, "<td class=\"n\">%s</td>", figure_count((uint64_t)(ms + 0.5)).text);
 }
 
 static void add_quantiles(struct weir_buf *html, const struct weir_histogram *latency)
@@ -226,10 +225,12 @@ static void add_number(struct weir_buf *html, uint64_t number)
 
 static void add_latencies(const struct report_data *data, struct weir_buf *html)
 {
-    weir_buf_add_text(html, "<h2>How long requests took</h2>\n<section class=\"card wide\"><table>"
-                            "<thead><tr><th>connection</th><th class=\"n\">answers</th>"
-                            "<th class=\"n\">p50</th><th class=\"n\">p90</th>"
-                            "<th class=\"n\">p99</th><th class=\"n\">max</th></tr></thead>\n");
+    weir_buf_add_text(
+        html,
+        "<h2>How long requests took, in milliseconds</h2>\n<section class=\"card wide\"><table>"
+        "<thead><tr><th>connection</th><th class=\"n\">answers</th>"
+        "<th class=\"n\">p50</th><th class=\"n\">p90</th>"
+        "<th class=\"n\">p99</th><th class=\"n\">max</th></tr></thead>\n");
     for (size_t i = 0; i < data->connection_count; i++) {
         const struct report_connection *it = &data->connections[i];
         weir_buf_add_text(html, "<tr><td>");

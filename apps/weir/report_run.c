@@ -46,6 +46,15 @@ static void take(struct report *report, struct weir_job *job)
     report->next_us = weir_clock_now_us() + PERIOD_US;
 }
 
+/* The last one: files were written since the run was over. */
+static void take_end(struct report *report, struct weir_job *job, double elapsed_s)
+{
+    progress_snapshot_take(&report->snapshot, job);
+    if (elapsed_s < report->snapshot.job.elapsed_s)
+        report->snapshot.job.elapsed_s = elapsed_s;
+    report_timeline_add(&report->timeline, &report->snapshot);
+}
+
 void report_begin(struct report *report, struct weir_job *job)
 {
     report->began_us = weir_clock_wall_us();
@@ -108,7 +117,7 @@ enum weir_status report_write(struct report *report, struct weir_job *job,
     struct weir_buf text;
     if (!report->path)
         return WEIR_OK;
-    take(report, job);
+    take_end(report, job, result->elapsed_s);
     fill(report, job, result, data);
     struct report_connection *connections = look(data, job);
     weir_buf_init(&text, REPORT_BYTES_MAX);

@@ -64,7 +64,7 @@ const char report_style[] =
     "table{border-collapse:collapse;width:100%;font-size:14px}"
     "th{font-weight:600;font-size:13px;color:var(--soft);text-align:left;white-space:nowrap}"
     "th,td{padding:7px 12px 7px 0;border-bottom:1px solid var(--rule);vertical-align:top}"
-    "tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}"
+    "tr:last-child td{border-bottom:0}th:last-child,td:last-child{padding-right:0}.n{text-align:right;white-space:nowrap}"
     "tfoot td,tr.all td{font-weight:600}"
     ".wide{overflow-x:auto}"
     ".problem{display:grid;grid-template-columns:110px 1fr;gap:2px 20px;padding:16px 0;"
@@ -81,6 +81,7 @@ const char report_style[] =
     "@media(max-width:560px){main{padding:22px 14px 40px}h1{font-size:23px}.card{padding:14px}"
     ".balance dd{font-size:21px}.plot{grid-template-columns:38px 1fr}.plot svg{height:150px}"
     ".problem{grid-template-columns:1fr}.problem .count{text-align:left}"
-    ".problem .count small{display:inline;margin-left:6px}th,td{padding-right:9px}}"
+    ".problem .count small{display:inline;margin-left:6px}th,th.n{white-space:normal;"
+    "vertical-align:bottom;font-size:12px}th,td{padding-right:7px}}"
     "@media print{body{background:#fff}.card{break-inside:avoid}}";
 /* clang-format on */

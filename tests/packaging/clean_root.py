@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Debian package, installed into a Debian that has nothing else: clean_root.py IN_CLEAN_ROOT SOURCE_ROOT
+"""The package, and a clone, in a Debian that has nothing else: clean_root.py IN_CLEAN_ROOT SOURCE_ROOT
 
 Where packages come from is asked of this machine's apt. Inside of the root runs in_clean_root, in namespaces of its
 own, so that no mount and no process outlives it. Runs with WEIR_FULL=1 and as root; otherwise it is skipped.
@@ -38,6 +38,7 @@ def clean_root(folder):
     assert mirrors, "apt knows nothing of " + release
     root = folder + "/root"
     output("debootstrap", "--variant=minbase", release, root, mirrors[0])
+    pathlib.Path(root, "etc/dpkg/dpkg.cfg.d/throwaway").write_text("force-unsafe-io\n")
     return root
 
 
@@ -62,6 +63,14 @@ def test_it_installs_into_a_clean_root_and_loads_rows_there(folder):
     shutil.copy(INSIDE, root + "/in_clean_root")
     said = run_inside(root, "/in_clean_root", "/weir.deb")
     assert said.endswith("all is well\n"), said
+
+
+def test_a_newcomer_with_git_and_a_clone_sees_the_demo(folder):
+    root = clean_root(folder)
+    output("git", "clone", "--quiet", "--no-hardlinks", SOURCE, root + "/root/weir")
+    run_inside(root, "sh", "-c", "apt-get update -q && apt-get install -qy --no-install-recommends git")
+    said = run_inside(root, "/root/weir/demo")
+    assert "20,000 rows, none lost, none doubled" in said, said
 
 
 if __name__ == "__main__":

@@ -422,17 +422,18 @@ static void settle(struct weir_landing *landing)
         weir_result_note_late(&executor->result, landing->now_us + executor->plan.late_us);
 }
 
-/* A share says little of a few rows. */
+/* A share says little of a few rows. It is one of the rows that were read: those that we refuse
+ * ourselves end at once, long before the good ones beside them. */
 #define SHARE_ROWS_MIN 100
 
 static bool has_too_many_errors(const struct weir_executor *executor)
 {
     uint64_t rejected = executor->rejected;
     uint64_t before = executor->ended_before;
-    uint64_t ended = executor->ended > before ? executor->ended : before;
+    uint64_t seen = executor->result.read > before ? executor->result.read : before;
     double share = executor->plan.errors_share_max;
     return rejected > executor->plan.errors_max ||
-           (share > 0 && ended >= SHARE_ROWS_MIN && (double)rejected > share * (double)ended);
+           (share > 0 && seen >= SHARE_ROWS_MIN && (double)rejected > share * (double)seen);
 }
 
 void weir_executor_end_early(struct weir_executor *executor, int64_t now_us)

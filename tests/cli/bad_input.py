@@ -216,5 +216,14 @@ def test_as_many_wrong_rows_as_were_allowed_stop_the_file(folder):
         assert result.returncode == 3, result
 
 
+def test_a_share_of_wrong_rows_is_one_of_all_that_were_read(folder):
+    """Ours end at once, long before the answer for those beside them."""
+    rows = b"".join(b"x\n" if number % 50 == 0 else b"1\n" for number in range(20000))
+    with simulator(SIM, "--users", "2", "--no-limits", "--service-time", "20") as sim:
+        _, result = load(sim, folder, "a.csv", b"numberofemployees\n" + rows, "--max-errors", "5%")
+        assert result.returncode == 1, result
+        assert rejected(folder, "csv")[2]["rejected"] == 400, result
+
+
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

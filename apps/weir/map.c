@@ -67,9 +67,10 @@ static enum weir_status ask_others(struct weir_client *client, const struct weir
 }
 
 static enum weir_status write_template(struct weir_client *client, const struct words *words,
-                                       struct weir_columns columns, struct weir_buf *text,
+                                       const struct input_names *names, struct weir_buf *text,
                                        struct weir_error *err)
 {
+    struct weir_columns columns = input_names_columns(names);
     struct weir_table *table = NULL;
     struct others others = { 0 };
     enum weir_status status = ask_table(client, words->table, &table, err);
@@ -77,7 +78,7 @@ static enum weir_status write_template(struct weir_client *client, const struct 
         status = ask_others(client, table, columns, &others, err);
     if (!status)
         weir_spec_template(text, table, columns, (const struct weir_table *const *)others.tables,
-                           others.count);
+                           others.count, names->arena != NULL);
     if (text->overflow)
         status = weir_fail(err, WEIR_E_TOO_BIG, "the mapping would have more than %zu bytes",
                            text->bytes_max);
@@ -87,14 +88,14 @@ static enum weir_status write_template(struct weir_client *client, const struct 
 }
 
 static enum weir_status make_text(const struct settings *settings, const struct words *words,
-                                  struct weir_columns columns, struct weir_buf *text,
+                                  const struct input_names *names, struct weir_buf *text,
                                   struct weir_error *err)
 {
     struct weir_client *client;
     enum weir_status status = weir_client_new(settings->options, &settings->sink, &client, err);
     if (status)
         return status;
-    status = write_template(client, words, columns, text, err);
+    status = write_template(client, words, names, text, err);
     weir_client_free(client);
     return status;
 }
@@ -188,7 +189,7 @@ static enum weir_status map(const struct settings *settings, const struct words 
     if (status)
         return status;
     weir_buf_init(&text, WEIR_SPEC_BYTES_MAX);
-    status = make_text(settings, words, input_names_columns(&names), &text, err);
+    status = make_text(settings, words, &names, &text, err);
     if (!status)
         status = words->out ? write_file(words, &text, err) : write_stdout(&text, err);
     if (!status && words->out)

@@ -75,10 +75,12 @@ const struct weir_spec_column *weir_spec_find(const struct weir_spec *spec, stru
 /*
  * A mapping file to edit: an entry for each column of the input, guessed by its name, with comments
  * that say type, length, choices, and what lookups point to. `others`: tables whose keys are to be
- * named, as far as they are known. The buffer's overflow is the caller's to check.
+ * named, as far as they are known. `named`: they are members of objects, so that names as Dataverse
+ * itself writes them are understood without an entry. The buffer's overflow is the caller's to
+ * check.
  */
 void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
                         struct weir_columns columns, const struct weir_table *const *others,
-                        size_t other_count);
+                        size_t other_count, bool named);
 
 #endif

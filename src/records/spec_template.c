@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "records/cell_kinds.h"
 #include "records/column_target.h"
+#include "records/read_format.h"
 #include "records/spec.h"
 
 #define CHOICES_SHOWN 12
@@ -167,6 +168,25 @@ static void add_entry(struct weir_buf *buf, struct weir_str source, struct weir_
     weir_buf_add_text(buf, ",\n");
 }
 
+/* A member as Dataverse itself writes it needs no entry, unless its column cannot be written. */
+static bool is_understood(const struct weir_table *table, struct weir_str name)
+{
+    struct weir_str inner;
+    enum weir_read_member member = weir_read_member_of(name, &inner);
+    const struct weir_column *column = weir_table_column(table, inner);
+    if (member == WEIR_READ_LOOKUP)
+        return column && can_be_written(table, column);
+    return member == WEIR_READ_LOOKUP_TABLE || member == WEIR_READ_LOOKUP_NAVIGATION ||
+           member == WEIR_READ_ETAG || member == WEIR_READ_ANNOTATION;
+}
+
+static void add_understood(struct weir_buf *buf, struct weir_str name)
+{
+    weir_buf_add_text(buf, "    // understood as it is: ");
+    add_plain(buf, name);
+    weir_buf_add_text(buf, "\n");
+}
+
 static void add_column(struct weir_buf *buf, const struct weir_table *table, struct weir_str name,
                        const struct weir_table *const *others, size_t other_count)
 {
@@ -191,7 +211,7 @@ static void add_column(struct weir_buf *buf, const struct weir_table *table, str
 
 void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
                         struct weir_columns columns, const struct weir_table *const *others,
-                        size_t other_count)
+                        size_t other_count, bool named)
 {
     weir_buf_printf(
         buf,
@@ -204,8 +224,12 @@ void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
         table->name);
     weir_json_text_add(buf, weir_str_from(table->name));
     weir_buf_add_text(buf, ",\n  \"columns\": {\n");
-    for (uint32_t i = 0; i < columns.count; i++)
-        add_column(buf, table, columns.names[i], others, other_count);
+    for (uint32_t i = 0; i < columns.count; i++) {
+        if (named && is_understood(table, columns.names[i]))
+            add_understood(buf, columns.names[i]);
+        else
+            add_column(buf, table, columns.names[i], others, other_count);
+    }
     weir_buf_add_text(buf, "  },\n  // the same in every row, such as \"donotemail\": true\n"
                            "  \"with\": {}\n}\n");
 }

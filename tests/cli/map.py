@@ -134,6 +134,21 @@ def test_of_json_lines_the_first_objects_have_the_names(folder):
     assert again.stdout == result.stdout, again
 
 
+def test_what_dataverse_itself_wrote_needs_no_entry(folder):
+    """Owners and tables of lookups must not be lost by a template that nobody edited."""
+    row = {"@odata.etag": "W/1", "name": "A", "_ownerid_value": "00000000-0000-0000-0000-000000000001",
+           "_ownerid_value@Microsoft.Dynamics.CRM.lookuplogicalname": "systemuser",
+           "_createdby_value": "00000000-0000-0000-0000-000000000001"}
+    rows = write(folder, "rows.jsonl", json.dumps(row) + "\n")
+    with simulator(SIM, "--users", "1") as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "map", "account", rows)
+        packed = weir(folder, "map", "account", write(folder, "rows.csv", "name,_ownerid_value\nA,B\n"))
+    assert entries(result.stdout)["columns"] == {"name": "name", "_createdby_value": None}, result
+    assert "understood as it is: _ownerid_value" in result.stdout, result
+    assert entries(packed.stdout)["columns"] == {"name": "name", "_ownerid_value": None}, packed
+
+
 def test_a_file_that_is_there_is_written_over_only_by_force(folder):
     rows = write(folder, "rows.csv", "name\na\n")
     mine = write(folder, "m.json", "my work")

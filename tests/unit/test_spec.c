@@ -204,7 +204,8 @@ static void make_template(struct weir_buf *buf, const char *columns)
 {
     weir_spec_release(&spec);
     weir_buf_init(buf, 1024 * 1024);
-    weir_spec_template(buf, table, rig_split(columns), rig_options.others, rig_options.other_count);
+    weir_spec_template(buf, table, rig_split(columns), rig_options.others, rig_options.other_count,
+                       false);
     must(!buf->overflow);
 }
 

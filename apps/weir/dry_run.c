@@ -132,7 +132,7 @@ static int report(const struct run *run)
     struct estimate_world world = world_of(run);
     const struct weir_job_options *options = run->options;
     bool ids_made = options->operation == WEIR_OPERATION_CREATE && !options->id_from;
-    dry_run_print_rows(stdout, &run->check, ids_made);
+    dry_run_print_rows(stdout, &run->check, run->options, ids_made);
     dry_run_print_work(stdout, &run->check, &world);
     int code = exit_code_worse(run->code, run->check.refused ? EXIT_REJECTED_ROWS : EXIT_DONE);
     if (fflush(stdout) == 0 && !ferror(stdout))

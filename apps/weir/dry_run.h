@@ -29,7 +29,8 @@ void dry_run_print_columns(FILE *out, const struct weir_table *table, struct wei
                            const struct weir_spec *spec);
 
 /* Rows, reasons, keys. `ids_made`: rows that have no id get one. */
-void dry_run_print_rows(FILE *out, const struct weir_job_check *check, bool ids_made);
+void dry_run_print_rows(FILE *out, const struct weir_job_check *check,
+                        const struct weir_job_options *options, bool ids_made);
 
 /* Requests, how long, what it counts for. */
 void dry_run_print_work(FILE *out, const struct weir_job_check *check,

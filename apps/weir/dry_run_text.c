@@ -109,12 +109,24 @@ static void print_keys(FILE *out, const struct weir_job_check *check, bool ids_m
               out);
 }
 
-void dry_run_print_rows(FILE *out, const struct weir_job_check *check, bool ids_made)
+/* Those that the service would refuse come on top. */
+static bool would_stop(const struct weir_job_options *options, const struct weir_job_check *check)
+{
+    double share = options->rejected_share_max;
+    return check->refused > options->rejected_max ||
+           (share > 0 && (double)check->refused > share * (double)check->rows);
+}
+
+void dry_run_print_rows(FILE *out, const struct weir_job_check *check,
+                        const struct weir_job_options *options, bool ids_made)
 {
     fprintf(out, "\nrows           %s read%s\n", figure_count(check->rows).text,
             check->limited ? ", as --limit says; there may be more" : "");
     fprintf(out, "rejected       %s\n",
             check->refused ? figure_count(check->refused).text : "none");
+    if (would_stop(options, check))
+        fputs("               more than --max-errors allows: a run would stop, with exit code 3\n",
+              out);
     print_keys(out, check, ids_made);
     if (check->refused == 0)
         return;

@@ -96,6 +96,18 @@ def test_rows_that_would_be_rejected_are_named_counted_and_exit_1(folder):
     assert shown[0].startswith(f"{rows}:3: row 2: numberofemployees: "), shown
 
 
+def test_more_wrong_rows_than_are_allowed_are_said(folder):
+    rows = pathlib.Path(folder) / "rows.csv"
+    rows.write_text("numberofemployees\n" + "x\n" * 120 + "1\n")
+    with simulator(SIM, "--users", "1") as (_, config):
+        settings = write_config(folder, config)
+        words = [WEIR, "check", "account", str(rows), "--config", settings, "--owner", "caller"]
+        stops, goes_on = run(words), run([*words, "--max-errors", "120"])
+    assert stops.returncode == goes_on.returncode == 1, (stops, goes_on)
+    assert "a run would stop, with exit code 3" in stops.stdout, stops
+    assert "would stop" not in goes_on.stdout, goes_on
+
+
 def test_it_rejects_the_rows_that_the_job_rejects(folder):
     rng = random.Random(20261116)
     cells = {

@@ -214,6 +214,16 @@ def test_json_lines_are_cells_or_objects_of_the_web_api(folder):
     assert wrong.returncode == 2 and "jsonl" in wrong.stderr, wrong
 
 
+def test_rows_that_dataverse_wrote_have_two_dates_of_which_one_is_null(folder):
+    rows = pathlib.Path(folder) / "rows.jsonl"
+    rows.write_text('{"name":"A","createdon":"2019-05-01T00:00:00Z","overriddencreatedon":null}\n'
+                    '{"name":"B","overriddencreatedon":null,"createdon":"2019-05-01T00:00:00Z"}\n')
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        result = run([WEIR, "create", "account", str(rows), "--config", write_config(folder, config), "--job-dir",
+                      str(pathlib.Path(folder) / "job"), "--progress", "none"])
+        assert result.returncode == 0 and "done 2" in result.stderr, result
+
+
 def test_references_by_any_column_are_found_missing_or_ambiguous(folder):
     rows = write(folder, "rows.csv", "name,ownerid:systemuser(fullname)", "a,Chris Cole",
                  "b,Nobody Nowhere", "c,Dora Dahl")

@@ -122,6 +122,8 @@ void weir_landing_deny(struct weir_landing *landing, uint32_t i,
         weir_landing_step(landing, i, WEIR_COURSE_AGAIN); /* by a later run: this one stops */
     } else if (is_undecided(landing, state)) {
         weir_landing_later(landing, i, WEIR_CLASS_RACE);
+    } else if (state->tainted && !weir_landing_is_create(landing)) {
+        weir_landing_end(landing, i, WEIR_FATE_UNKNOWN); /* done before it was forbidden, perhaps */
     } else {
         weir_landing_fail(landing, i, item);
     }

@@ -274,11 +274,6 @@ static inline void engine_write(const struct weir_receipt *record)
 {
     INVARIANT(engine.record_count < ENGINE_RECORDS_MAX && !engine.journal_lost);
     INVARIANT(record->fate != WEIR_FATE_REJECTED || weir_receipt_states(record)->error);
-    if (getenv("DBG") && record->fate == WEIR_FATE_REJECTED) {
-        const struct weir_row_error *e = weir_receipt_states(record)->error;
-        fprintf(stderr, "%ld reject row %lu status %d code %x class %d: %s\n", now,
-                weir_receipt_rows(record)->number, e->http_status, e->code, e->class_, e->message);
-    }
     engine.records[engine.record_count++] =
         (struct engine_record){ record->serial, weir_receipt_rows(record)->number,
                                 record->row_count, record->fate };

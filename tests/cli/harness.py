@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,10 @@ def run_tests(module):
     """Each function test_… of a module is a test; it gets a folder. Prints TAP, exits."""
     tests = [(name, function) for name, function in vars(module).items()
              if name.startswith("test_")]
+    # A test run may have been started by nohup: what that made ignored, its children would inherit.
+    for ends in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(ends) == signal.SIG_IGN:
+            signal.signal(ends, signal.SIG_DFL)
     print(f"1..{len(tests)}")
     failed = False
     for number, (name, function) in enumerate(tests, 1):

@@ -12,6 +12,7 @@
 #include "sim/service/batch.h"
 #include "sim/service/metadata.h"
 #include "sim/service/multiple.h"
+#include "sim/service/privileges.h"
 #include "sim/service/query.h"
 #include "sim/service/record.h"
 #include "sim/service/single.h"
@@ -148,8 +149,8 @@ bool sim_api_may(const struct sim_api *api, const struct sim_call *call,
     sim_answer_error(answer, 403, "0x80040220",
                      "Principal user (Id=%s, type=8, roleCount=1, privilegeCount=1, accessMode=4) "
                      "is missing prv%s%s privilege on OTC=%d for entity '%s'. context.Caller=%s",
-                     lacking, verb, table->schema ? table->schema : table->name, table->type_code,
-                     table->name, lacking);
+                     lacking, verb, sim_privilege_noun(table), table->type_code, table->name,
+                     lacking);
     return false;
 }
 
@@ -252,7 +253,9 @@ static void run_for(struct sim_api *api, const struct sim_call *call, const stru
             sim_single_execute(api, call, url, answer);
         break;
     case SIM_URL_ACTION:
-        if (sim_multiple_is(url->action))
+        if (get && sim_privileges_is(url))
+            sim_privileges_list(api, call, url, answer);
+        else if (sim_multiple_is(url->action))
             sim_multiple_execute(api, call, url, answer);
         else
             unknown(url, answer);

@@ -35,6 +35,7 @@ struct sim_user {
     enum sim_right rights[SIM_TABLES_MAX];
     bool reads_own;        /* sees only rows that it owns */
     bool no_impersonation; /* may not act for somebody else */
+    bool no_bypass;        /* may not leave custom logic out */
     char *roles[SIM_ROLES_MAX];
     uint32_t role_count;
 };
@@ -96,6 +97,10 @@ enum weir_status sim_api_read_seeds(struct sim_api *api, const struct weir_json 
                                     const char *file, struct weir_error *err);
 enum weir_status sim_api_add_seeds(struct sim_api *api, const char *file, struct weir_error *err);
 void sim_api_release_seeds(struct sim_api *api);
+
+/* The user of systemusers(id)…; NULL: nobody has that id, and the answer is filled. */
+const struct sim_user *sim_api_user_of(const struct sim_api *api, const struct sim_url *url,
+                                       struct sim_answer *answer);
 
 /* GET systemusers(id)/systemuserroles_association: whether an address is one, and its answer. */
 bool sim_api_is_roles(const struct sim_url *url);

@@ -15,6 +15,7 @@
 
 #include "sim/service/filter.h"
 #include "sim/service/metadata_write.h"
+#include "sim/service/privileges.h"
 
 /* ---- tables ---- */
 
@@ -84,6 +85,11 @@ static void put_is_custom(const struct sim_meta *meta, struct weir_buf *json)
     weir_buf_add_text(json, meta->table->type_code >= 10000 ? "true" : "false");
 }
 
+static void put_privileges(const struct sim_meta *meta, struct weir_buf *json)
+{
+    sim_privileges_put(meta->table, json);
+}
+
 #define EMPTY_LABEL "{\"LocalizedLabels\":[],\"UserLocalizedLabel\":null}"
 
 static const struct sim_meta_property table_properties[] = {
@@ -115,6 +121,7 @@ static const struct sim_meta_property table_properties[] = {
     { "ChangeTrackingEnabled", "true", NULL, 0 },
     { "DataProviderId", "null", NULL, 0 },
     { "ExternalName", "null", NULL, 0 },
+    { "Privileges", NULL, put_privileges, 0 },
 };
 
 static const struct sim_meta_type table_type = SIM_META_TYPE("EntityMetadata", table_properties);

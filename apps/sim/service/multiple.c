@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "sim/service/privileges.h"
 #include "sim/service/record.h"
 #include "sim/service/render.h"
 
@@ -178,8 +179,7 @@ static bool sees(struct multiple *multiple, uint32_t place)
     return sim_reject(&multiple->why, 403, "0x80040220",
                       "Principal user (Id=%s, type=8) is missing prv%s%s privilege on entity '%s'.",
                       multiple->api->users[multiple->call->user].id_text,
-                      messages[multiple->message].verb, table->schema ? table->schema : table->name,
-                      table->name);
+                      messages[multiple->message].verb, sim_privilege_noun(table), table->name);
 }
 
 static bool create_row(struct multiple *multiple)

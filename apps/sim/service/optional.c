@@ -28,9 +28,16 @@ static void add(struct sim_call *call, enum sim_extra extra)
 }
 
 /* "CustomSync,CustomAsync" */
-static bool read_bypass(struct sim_call *call, struct sim_answer *answer)
+static bool read_bypass(const struct sim_api *api, struct sim_call *call, struct sim_answer *answer)
 {
     struct weir_str list = header(call, BYPASS);
+    if (list.len && api->users[call->user].no_bypass) {
+        sim_answer_error(answer, 403, "0x80040220",
+                         "Principal user (Id=%s, type=8) is missing prvBypassCustomBusinessLogic "
+                         "privilege.",
+                         api->users[call->user].id_text);
+        return false;
+    }
     while (list.len) {
         const char *comma = memchr(list.ptr, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
@@ -162,7 +169,7 @@ bool sim_optional_read(struct sim_api *api, const struct sim_url *url, struct si
     call->extras = 0;
     if (url->options[SIM_OPTION_TAG].len)
         add(call, SIM_EXTRA_TAG);
-    bool good = read_bypass(call, answer) &&
+    bool good = read_bypass(api, call, answer) &&
                 read_flag(call, FLOWS, true, SIM_EXTRA_BYPASS_FLOWS, answer) &&
                 read_flag(call, DETECT, false, SIM_EXTRA_DETECT_DUPLICATES, answer) &&
                 read_caller(api, call, answer);

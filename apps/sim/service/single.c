@@ -10,6 +10,7 @@
  */
 #include "sim/service/single.h"
 
+#include "sim/service/privileges.h"
 #include "sim/service/record.h"
 #include "sim/service/render.h"
 
@@ -131,7 +132,7 @@ static bool may_touch(struct single *single, uint32_t place, const char *verb)
                      "Principal user (Id=%s, type=8) is missing prv%s%s privilege with the depth "
                      "that row %s needs on entity '%s'.",
                      single->api->users[single->call->user].id_text, verb,
-                     single->table->schema ? single->table->schema : single->table->name,
+                     sim_privilege_noun(single->table),
                      sim_guid_print(row_at(single, place)->id, id), single->table->name);
     return false;
 }

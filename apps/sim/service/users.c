@@ -4,10 +4,11 @@
  * away, and name security roles:
  *
  *     "users": [{ "name": "app2", "privileges": { "account": "none" | "read" | "write" | "all" },
- *                 "read": "own" | "all", "roles": ["Basic User"], "impersonate": true | false }]
+ *                 "read": "own" | "all", "roles": ["Basic User"], "impersonate": true | false,
+ *                 "bypass": true | false }]
  *
- * Roles are names that can be read, no more: what a user may do is said by its privileges. Without
- * a word on them a user is a System Administrator.
+ * Roles are names that can be read, no more: what a user may do is said by its privileges
+ * (privileges.h). Without a word on them a user is a System Administrator.
  */
 #include <stdio.h>
 
@@ -106,10 +107,12 @@ static enum weir_status read_user(struct sim_api *api, const struct weir_json_no
             user->reads_own = weir_str_equal(node->text, weir_str_from("own"));
             if (!user->reads_own && !weir_str_equal(node->text, weir_str_from("all")))
                 return wrong(file, number, "read", node->text, "one of own all", err);
-        } else if (weir_str_equal(node->key, weir_str_from("impersonate"))) {
-            user->no_impersonation = weir_str_equal(node->text, weir_str_from("false"));
+        } else if (weir_str_equal(node->key, weir_str_from("impersonate")) ||
+                   weir_str_equal(node->key, weir_str_from("bypass"))) {
+            bool lacks = weir_str_equal(node->text, weir_str_from("false"));
             if (node->type != WEIR_JSON_BOOL)
-                return wrong(file, number, "impersonate", node->text, "true or false", err);
+                return wrong(file, number, node->key.ptr, node->text, "true or false", err);
+            *(node->key.ptr[0] == 'i' ? &user->no_impersonation : &user->no_bypass) = lacks;
         } else if (node != name) {
             return weir_fail(err, WEIR_E_INVALID, "%s: users[%u] has an unknown key \"%.*s\"", file,
                              number, (int)node->key.len, node->key.ptr);
@@ -155,9 +158,8 @@ bool sim_api_is_roles(const struct sim_url *url)
            weir_str_equal(url->rest, weir_str_from("systemuserroles_association"));
 }
 
-/* NULL: nobody has that id, and the answer is filled. */
-static const struct sim_user *user_of(const struct sim_api *api, const struct sim_url *url,
-                                      struct sim_answer *answer)
+const struct sim_user *sim_api_user_of(const struct sim_api *api, const struct sim_url *url,
+                                       struct sim_answer *answer)
 {
     const struct sim_url_key *key = &url->keys[0];
     struct sim_guid id;
@@ -230,7 +232,7 @@ void sim_api_list_roles(const struct sim_api *api, const struct sim_call *call,
     bool with_name;
     if (!table || !sim_api_may(api, call, table, SIM_RIGHT_READ, "Read", answer))
         return;
-    const struct sim_user *user = user_of(api, url, answer);
+    const struct sim_user *user = sim_api_user_of(api, url, answer);
     if (!user || !read_select(url, &with_name, answer))
         return;
     answer->status = 200;

@@ -137,11 +137,13 @@
 /* Rows on their way into requests. */
 #define WEIR_PACKER_OPEN_MAX       8                         /* batches that still take rows */
 #define WEIR_PACKER_OPEN_BYTES_MAX ((size_t)8 * 1024 * 1024) /* of all of them */
-#define WEIR_PACKER_AGE_ROWS_MAX   65536 /* that are read while a batch is open */
-#define WEIR_PACKER_FRAME_BYTES    128   /* of a request around its rows, at most … */
-#define WEIR_PACKER_PART_BYTES     640   /* … and of a part of a $batch around its row */
-#define WEIR_INTAKE_BLOCKS_MAX     1024  /* hashes of blocks that wait to be taken */
-#define WEIR_SUPERSEDED_MAX        65536 /* keys of rejected rows, and of offered ones */
+#define WEIR_PACKER_AGE_ROWS_MAX   65536  /* that are read while a batch is open */
+#define WEIR_PACKER_FRAME_BYTES    128    /* of a request around its rows, at most … */
+#define WEIR_PACKER_PART_BYTES     640    /* … and of a part of a $batch around its row */
+#define WEIR_INTAKE_BLOCKS_MAX     1024   /* hashes of blocks that wait to be taken */
+#define WEIR_SUPERSEDED_MAX        65536  /* keys of rejected rows, and of offered ones */
+#define WEIR_FIRST_ROWS_MAX        131072 /* keys of rows that were sent as the job began */
+#define WEIR_CHECK_LINKS_MAX       32 /* tables that rows of a dry run point to, by each lookup */
 #define WEIR_CHECK_KEYS_MAX        (2 * 1024 * 1024) /* of a dry run, to see repeats: 64 MiB */
 
 /* Records on their way to rows. */

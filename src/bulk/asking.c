@@ -293,6 +293,7 @@ enum weir_status weir_executor_begin(struct weir_executor *executor, struct weir
         return status;
     }
     count_begin(executor, flight, now_us);
+    weir_executor_note_first(executor, flight, now_us);
     flight->fresh = false;
     flight->begun_us = now_us;
     weir_loads_move(&executor->loads, flight, WEIR_LOAD_FLYING);

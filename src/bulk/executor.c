@@ -33,6 +33,7 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
     weir_rng_init(&executor->rng, seed, STREAM);
     weir_loads_init(&executor->loads);
     weir_turns_init(&executor->turns);
+    weir_table64_init(&executor->first_rows);
     executor->unreachable = weir_calloc(core->count, sizeof(*executor->unreachable));
     executor->result.connections = weir_calloc(core->count, sizeof(*executor->result.connections));
     executor->result.connection_count = core->count;
@@ -47,6 +48,7 @@ void weir_executor_release(struct weir_executor *executor)
         weir_batch_close(batch);
     weir_loads_release(&executor->loads);
     weir_turns_release(&executor->turns);
+    weir_table64_release(&executor->first_rows);
     free(executor->live);
     free(executor->unreachable);
     free(executor->result.connections);

@@ -53,6 +53,7 @@
 #define WEIR_BULK_EXECUTOR_H
 
 #include "base/rng.h"
+#include "base/table64.h"
 #include "bulk/load.h"
 #include "bulk/outbox.h"
 #include "bulk/plan.h"
@@ -117,6 +118,8 @@ struct weir_executor {
     int64_t unreachable_us;   /* nobody has answered since; WEIR_FOREVER: somebody has */
     bool *unreachable;        /* by connection: its last request did not get there */
     int64_t failing_since_us; /* nothing but failures that are no throttles; WEIR_FOREVER: none */
+
+    struct weir_table64 first_rows; /* of derived ids: key → row that was sent as the job began */
 
     bool any_done;         /* a row, by an answer */
     int64_t done_begun_us; /* when the last request that did a row had been begun; 0: none */

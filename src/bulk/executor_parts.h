@@ -57,6 +57,12 @@ void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct 
 /* Back in line, or to rest for its next back-off. */
 void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, int64_t now_us);
 
+/* --- verify.c --- */
+
+/* Rows leave: those that leave as the job begins are remembered. */
+void weir_executor_note_first(struct weir_executor *executor, const struct weir_load *load,
+                              int64_t now_us);
+
 /* --- stopping.c --- */
 
 /* The rows that are still open end as not sent, or unknown. */

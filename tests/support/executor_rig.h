@@ -69,8 +69,9 @@ static inline void start_warm(void)
     executor.warm = true;
 }
 
-/* A batch of `count` rows that comes after another one (0: none). Returns its serial. */
-static inline uint64_t give_after(uint32_t count, uint64_t after)
+/* A batch of `count` rows that comes after another one (0: none), the first of which has this key
+ * (0: none). Returns its serial. */
+static inline uint64_t give_key_after(uint32_t count, uint64_t key, uint64_t after)
 {
     struct weir_batch *batch = weir_calloc(1, sizeof(*batch));
     uint64_t *serials = weir_calloc(1, sizeof(*serials));
@@ -83,8 +84,19 @@ static inline uint64_t give_after(uint32_t count, uint64_t after)
     serials[0] = after;
     for (uint32_t i = 0; i < count; i++)
         batch->rows[i].number = ++rows_made;
+    batch->rows[0].key_hash = key;
     weir_executor_offer(&executor, batch, rig.now_us);
     return batch->serial;
+}
+
+static inline uint64_t give_after(uint32_t count, uint64_t after)
+{
+    return give_key_after(count, 0, after);
+}
+
+static inline uint64_t give_key(uint32_t count, uint64_t key)
+{
+    return give_key_after(count, key, 0);
 }
 
 static inline uint64_t give(uint32_t count)

@@ -269,6 +269,94 @@ START_TEST(a_derived_id_that_is_older_is_skipped)
 }
 END_TEST
 
+/* The row is there from the second in which the job began; `created_us` into it. */
+static void find_as_it_began(uint32_t rows, int64_t created_us)
+{
+    reply_fault(flight(), BAD, WEIR_FAULT_DUPLICATE);
+    for (uint32_t i = 0; i < rows; i++)
+        reply_presence(flight(), WEIR_PRESENCE_PRESENT, plan.job_begun_wall_us + created_us);
+}
+
+START_TEST(a_derived_id_of_the_second_in_which_the_job_began_is_skipped)
+{
+    setup(1, 4);
+    plan.ids = WEIR_IDS_DERIVED;
+    plan.job_begun_wall_us += SECONDS(1) / 2;
+    start_warm();
+    rig.now_us += _i * SECONDS(1); /* the row may leave while it lasts, or later */
+    give_key(1, 77);
+    find_as_it_began(1, -SECONDS(1) / 2);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[1], WEIR_FATE_SKIPPED);
+    finish(0);
+}
+END_TEST
+
+START_TEST(a_derived_id_that_a_row_further_up_has_is_no_earlier_jobs)
+{
+    setup(1, 4);
+    plan.ids = WEIR_IDS_DERIVED;
+    start_warm();
+    uint64_t first = give_key(1, 77);
+    reply(flight(), OK_);
+    rig.now_us += _i * SECONDS(1);
+    give_key_after(1, 77, first);
+    find_as_it_began(1, 0);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[1], WEIR_FATE_DONE);
+    ck_assert_int_eq(fates[2], WEIR_FATE_REJECTED);
+    ck_assert_str_eq(messages[2], "exists already");
+    finish(1);
+}
+END_TEST
+
+START_TEST(of_two_rows_that_an_earlier_job_has_both_are_skipped)
+{
+    setup(1, 4);
+    plan.ids = WEIR_IDS_DERIVED;
+    start_warm();
+    uint64_t first = give_key(1, 77);
+    find_as_it_began(1, 0);
+    ck_assert_ptr_null(boarding());
+    rig.now_us += SECONDS(5);
+    give_key_after(1, 77, first);
+    find_as_it_began(1, 0);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[1], WEIR_FATE_SKIPPED);
+    ck_assert_int_eq(fates[2], WEIR_FATE_SKIPPED);
+    finish(0);
+}
+END_TEST
+
+START_TEST(a_derived_id_of_a_later_second_exists_already)
+{
+    setup(1, 4);
+    plan.ids = WEIR_IDS_DERIVED;
+    start_warm();
+    give_key(1, 77);
+    find_as_it_began(1, SECONDS(1));
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[1], WEIR_FATE_REJECTED);
+    finish(1);
+}
+END_TEST
+
+START_TEST(more_first_rows_than_are_remembered_exist_already)
+{
+    setup(1, 4);
+    plan.ids = WEIR_IDS_DERIVED;
+    start_warm();
+    for (uint64_t i = 0; i < WEIR_FIRST_ROWS_MAX - 1; i++)
+        weir_table64_set(&executor.first_rows, 1000 + i, 1000 + i);
+    give_key(1, 77);
+    find_as_it_began(1, 0);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(executor.first_rows.count, WEIR_FIRST_ROWS_MAX);
+    ck_assert_int_eq(fates[1], WEIR_FATE_REJECTED);
+    finish(1);
+}
+END_TEST
+
 START_TEST(in_a_resumed_run_every_row_is_tainted)
 {
     setup(1, 4);
@@ -630,6 +718,13 @@ int main(void)
                    a_given_id_is_ours_only_if_it_was_created_since_the_job_began, 2);
     suite_add_loop(&s, "a_derived_id_that_is_older_is_skipped",
                    a_derived_id_that_is_older_is_skipped, 2);
+    suite_add_loop(&s, "a_derived_id_of_the_second_in_which_the_job_began_is_skipped",
+                   a_derived_id_of_the_second_in_which_the_job_began_is_skipped, 4);
+    suite_add_loop(&s, "a_derived_id_that_a_row_further_up_has_is_no_earlier_jobs",
+                   a_derived_id_that_a_row_further_up_has_is_no_earlier_jobs, 4);
+    suite_add(&s, of_two_rows_that_an_earlier_job_has_both_are_skipped);
+    suite_add(&s, a_derived_id_of_a_later_second_exists_already);
+    suite_add(&s, more_first_rows_than_are_remembered_exist_already);
     suite_add(&s, in_a_resumed_run_every_row_is_tainted);
     suite_add_loop(&s, "a_tainted_update_is_rejected_only_for_what_would_have_been_so_before",
                    a_tainted_update_is_rejected_only_for_what_would_have_been_so_before, 8);

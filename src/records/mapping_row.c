@@ -15,6 +15,11 @@
 #include "base/error.h"
 #include "records/mapping_parts.h"
 
+#define ASTRAY                                                                                     \
+    "the row is in a partition and points to a row of its own table, which a lookup does not "     \
+    "find "                                                                                        \
+    "by an id alone; leave it empty"
+
 struct row {
     const struct weir_mapping *mapping;
     enum weir_pass pass;
@@ -353,6 +358,14 @@ static bool is_elsewhere(const struct row *row, const struct weir_item *item)
     return item->member->lookup ? row->pass != WEIR_PASS_LOOKUPS : row->pass != item->member->pass;
 }
 
+/* A row of a partition is found by its id and its partition, and a lookup holds only an id. */
+static bool is_astray(const struct row *row, const struct weir_item *item)
+{
+    return row->name.partition.len && row->mapping->elastic && item->member->lookup &&
+           !item->null &&
+           weir_str_equal(item->binding.end->table, row->mapping->names.logical_name);
+}
+
 static bool read_items(struct row *row)
 {
     uint32_t kept = 0;
@@ -366,6 +379,8 @@ static bool read_items(struct row *row)
             return false;
         if (status)
             return refuse(row, item->member->column, err.message);
+        if (is_astray(row, item))
+            return refuse(row, item->member->column, ASTRAY);
         if (kept < i)
             row->items[kept] = *item;
         kept++;

@@ -11,6 +11,7 @@
 #include "dry_run.h"
 #include "exit_code.h"
 #include "inspection.h"
+#include "job_signals.h"
 #include "say.h"
 
 static int check_connections(const struct settings *settings)
@@ -79,12 +80,14 @@ static int run(int argc, char **argv)
     if (read_words(&args, &options, &err))
         return command_refuse(&command_check, err.message);
     int code = EXIT_DONE;
+    job_signals_begin(command_check.name);
     if (settings_read(&settings, &args.settings, &err))
         code = command_refuse(&command_check, err.message);
     else if (args.operand_count > 0)
         code = dry_run(&command_check, &args, &settings, &options);
     else
         code = check_connections(&settings);
+    job_signals_over();
     settings_release(&settings);
     return code;
 }
@@ -112,7 +115,7 @@ const struct command command_check = {
         "With a table and files it is a dry run of a job: nothing is written. It shows what each\n"
         "column becomes, reads every row and says which would be rejected and why, which keys\n"
         "are repeated, by how many requests the rows would go, how long that will take, what\n"
-        "will bound it, and what it counts for.\n"
+        "will bound it, what it counts for, and which privilege a connection lacks for it.\n"
         "\n"
         "  --operation O       create, update, upsert or delete (create); and all options of\n"
         "                      that command, as it is going to be run\n"
@@ -124,7 +127,7 @@ const struct command command_check = {
         "  --log-format F      text or json (text)\n"
         "\n"
         "exit code: 0 all is well, 1 rows would be rejected, 2 usage or configuration,\n"
-        "4 credentials or privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
+        "4 credentials or privilege, 5 interrupted, 6 throttled, 7 local I/O, 10 unreachable\n"
         "\n"
         "example:\n"
         "  weir check account accounts.csv --operation upsert --key accountnumber\n",

@@ -88,7 +88,24 @@ static void print_connections(const struct inspection *it)
     size_t working = inspection_working(it);
     printf("connections    %zu of %zu work%s", working, it->count, it->count == 1 ? "s" : "");
     if (working > 1)
-        printf(", %s; privileges are compared by roles alone", roles[inspection_roles(it)]);
+        printf(", %s", roles[inspection_roles(it)]);
+    putchar('\n');
+}
+
+static void print_bulk(const struct weir_table *table)
+{
+    const char *between = "";
+    fputs("bulk messages  ", stdout);
+    for (int i = 0; i < WEIR_BULK_MESSAGES; i++) {
+        if (!table->bulk[i])
+            continue;
+        printf("%s%s", between, weir_bulk_name((enum weir_bulk_message)i));
+        between = ", ";
+    }
+    if (!between[0])
+        fputs(table->bulk_known ? "none: rows go one by one, in a $batch"
+                                : "the service would not say: rows go one by one, in a $batch",
+              stdout);
     putchar('\n');
 }
 
@@ -99,6 +116,7 @@ static void print_head(const struct run *run)
     printf("environment    %s\n", weir_job_url(run->job));
     print_connections(&run->inspection);
     printf("table          %s, %s\n", table->name, weir_table_type_name(table->type));
+    print_bulk(table);
     printf("operation      %s", weir_operation_name(options->operation));
     if (options->key)
         printf(" by %s", options->key);
@@ -115,6 +133,7 @@ static struct estimate_world world_of(const struct run *run)
     struct estimate_world world = {
         .in_flight_max = run->options->parallel_batches_max,
         .rows_per_second_max = run->options->rows_per_second_max,
+        .deadline_s = (double)run->options->deadline_us / (double)WEIR_US_PER_S,
     };
     for (size_t i = 0; i < run->inspection.count; i++) {
         const struct inspected *row = &run->inspection.rows[i];
@@ -130,15 +149,37 @@ static struct estimate_world world_of(const struct run *run)
 static int report(const struct run *run)
 {
     struct estimate_world world = world_of(run);
-    const struct weir_job_options *options = run->options;
-    bool ids_made = options->operation == WEIR_OPERATION_CREATE && !options->id_from;
-    dry_run_print_rows(stdout, &run->check, run->options, ids_made);
+    const struct dry_run_job job = {
+        .client = run->client,
+        .table = weir_job_table(run->job),
+        .options = weir_job_options(run->job),
+        .check = &run->check,
+    };
+    dry_run_print_rows(stdout, &run->check, run->options, job.table);
     dry_run_print_work(stdout, &run->check, &world);
-    int code = exit_code_worse(run->code, run->check.refused ? EXIT_REJECTED_ROWS : EXIT_DONE);
+    bool rejected = run->check.refused > 0 || run->check.duplicates > 0;
+    int code = exit_code_worse(run->code, rejected ? EXIT_REJECTED_ROWS : EXIT_DONE);
+    code = exit_code_worse(code, dry_run_compare_privileges(&job, &run->inspection));
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     say("weir %s: the report could not be written", run->command->name);
     return exit_code_worse(code, EXIT_LOCAL_IO);
+}
+
+/* What is given as it is going to be run, but is about the run itself. */
+static void say_ignored(const struct command *command, const struct job_args *args)
+{
+    const char *const names[] = {
+        args->metrics_listen ? "--metrics-listen" : NULL,
+        args->report ? "--report" : NULL,
+        args->job ? "--job" : NULL,
+        args->job_dir ? "--job-dir" : NULL,
+        args->or_resume ? "--or-resume" : NULL,
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i])
+            say("weir %s: %s is for the run, and does nothing here", command->name, names[i]);
+    }
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -158,7 +199,8 @@ static int work(struct run *run)
     if (weir_job_columns(run->job, &columns, &err))
         return fail(run, &err);
     print_head(run);
-    dry_run_print_columns(stdout, weir_job_table(run->job), columns, weir_job_spec(run->job));
+    dry_run_print_columns(stdout, weir_job_table(run->job), columns, weir_job_spec(run->job),
+                          run->options);
     fflush(stdout); /* before the lines that say how far it is */
     if (check(run, &err))
         return fail(run, &err);
@@ -170,6 +212,7 @@ int dry_run(const struct command *command, const struct job_args *args,
 {
     struct run run = { .command = command, .args = args, .settings = settings, .options = options };
     options->table = args->operands[0];
+    say_ignored(command, args);
     int code = work(&run);
     weir_job_check_release(&run.check);
     weir_job_free(run.job);

@@ -6,6 +6,8 @@
  *     Firma      name             text, 160 characters
  *     Parent No  parentaccountid  lookup of account by accountnumber
  *     Notiz      -                ignored
+ *
+ * A delete takes only what names its rows.
  */
 #include <string.h>
 
@@ -49,6 +51,9 @@ static void add_target(struct line *line, const struct weir_table *table, struct
     const struct weir_column *column = NULL;
     if (weir_column_target_parse(text, &target, NULL) == WEIR_OK)
         column = weir_table_column(table, target.column);
+    if (column && strcmp(column->name, "createdon") == 0 &&
+        weir_table_column(table, weir_str_from(WEIR_OVERRIDDEN_COLUMN)))
+        column = weir_table_column(table, weir_str_from(WEIR_OVERRIDDEN_COLUMN));
     if (!column) { /* whoever made the mapping knows better */
         printable_add(&line->column, text);
         return;
@@ -89,6 +94,7 @@ static void line_release(struct line *line)
 struct sheet {
     FILE *out; /* NULL: measure */
     const struct weir_table *table;
+    const struct weir_job_options *options;
     size_t input_width;
     size_t column_width;
 };
@@ -125,15 +131,39 @@ static void put_line(struct sheet *sheet, struct line *line)
     line_release(line);
 }
 
+/* In a list with commas; `list` may be NULL. */
+static bool is_listed(const char *list, struct weir_str name)
+{
+    struct weir_str rest = weir_str_from(list);
+    while (rest.len) {
+        const char *comma = memchr(rest.ptr, ',', rest.len);
+        size_t len = comma ? (size_t)(comma - rest.ptr) : rest.len;
+        if (weir_str_equal(weir_str_trim(weir_str(rest.ptr, len)), name))
+            return true;
+        len += comma != NULL;
+        rest = weir_str(rest.ptr + len, rest.len - len);
+    }
+    return false;
+}
+
+static bool is_passed_over(const struct sheet *sheet, struct weir_str target)
+{
+    return sheet->options->operation == WEIR_OPERATION_DELETE &&
+           !is_listed(sheet->options->key, target) && !is_listed(sheet->options->id_from, target) &&
+           !weir_str_equal(target, weir_str_from(sheet->table->primary_id)) &&
+           !weir_str_equal(target, weir_str_from(WEIR_PARTITION_COLUMN));
+}
+
 static void put_column(struct sheet *sheet, struct weir_str name,
                        const struct weir_spec_column *spec)
 {
     struct line line;
+    bool ignored = spec && !spec->target;
     line_init(&line);
     printable_add(&line.input, name);
-    if (spec && !spec->target) {
+    if (ignored || is_passed_over(sheet, spec ? weir_str_from(spec->target) : name)) {
         weir_buf_add_text(&line.column, "-");
-        weir_buf_add_text(&line.takes, "ignored");
+        weir_buf_add_text(&line.takes, ignored ? "ignored" : "not needed by a delete");
     } else {
         add_target(&line, sheet->table, spec ? weir_str_from(spec->target) : name);
         if (spec)
@@ -164,9 +194,10 @@ static void put_all(struct sheet *sheet, struct weir_columns columns, const stru
 }
 
 void dry_run_print_columns(FILE *out, const struct weir_table *table, struct weir_columns columns,
-                           const struct weir_spec *spec)
+                           const struct weir_spec *spec, const struct weir_job_options *options)
 {
     struct sheet sheet = { .table = table,
+                           .options = options,
                            .input_width = strlen("INPUT"),
                            .column_width = strlen("COLUMN") };
     put_all(&sheet, columns, spec);

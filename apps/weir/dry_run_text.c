@@ -92,42 +92,82 @@ static void print_refusals(FILE *out, const struct weir_job_check *check)
         fprintf(out, "and %s more\n", figure_count(check->refused - shown).text);
 }
 
-static void print_keys(FILE *out, const struct weir_job_check *check, bool ids_made)
+/* Of two rows with the same key: what becomes of the later one. */
+static const char *fate_of_repeats(const struct weir_job_options *options,
+                                   const struct weir_table *table)
 {
-    if (check->repeated > 0)
-        fprintf(out,
-                "repeated keys  %s row%s, the first is row %s with the key of row %s; they are "
-                "applied in this order\n",
-                figure_count(check->repeated).text, plural(check->repeated),
-                figure_count(check->repeated_row).text, figure_count(check->repeated_first).text);
-    else
-        fprintf(out, "repeated keys  none%s\n",
-                ids_made ? "; rows that have no id get one of their own" : "");
+    if (options->operation != WEIR_OPERATION_CREATE)
+        return "they are applied in this order";
+    return table->type == WEIR_TABLE_ELASTIC ? "the later one replaces the earlier"
+                                             : "the service refuses the later one";
+}
+
+/* `label` stands in front of the first of them only. */
+static void print_repeats(FILE *out, const char *label, const struct weir_check_key *key,
+                          const char *fate)
+{
+    fprintf(out, "%-13s  %s row%s, the first is row %s with the ", label,
+            figure_count(key->repeated).text, plural(key->repeated),
+            figure_count(key->repeated_row).text);
+    for (uint32_t i = 0; key->key && i < key->key->column_count; i++)
+        fprintf(out, "%s%s", i ? "," : "", key->key->columns[i]);
+    fprintf(out, "%s of row %s; %s\n", key->key ? "" : "key",
+            figure_count(key->repeated_first).text, fate);
+}
+
+static void print_keys(FILE *out, const struct weir_job_check *check,
+                       const struct weir_job_options *options, const struct weir_table *table)
+{
+    const struct weir_check_key own = { .repeated = check->repeated,
+                                        .repeated_row = check->repeated_row,
+                                        .repeated_first = check->repeated_first };
+    const char *label = "repeated keys";
+    const char *fate = fate_of_repeats(options, table);
+    for (uint32_t i = 0; i <= check->key_count; i++) {
+        const struct weir_check_key *key = i ? &check->keys[i - 1] : &own;
+        if (key->repeated == 0)
+            continue;
+        print_repeats(out, label, key, fate);
+        label = "";
+    }
+    if (label[0])
+        fprintf(out, "%-13s  none%s\n", label,
+                check->ids_made ? "; every row gets an id of its own" : "");
     if (check->keys_forgotten)
         fputs("               there are too many keys to remember all: later repeats are not "
               "seen\n",
               out);
 }
 
-/* Those that the service would refuse come on top. */
+/* Those that the service would refuse for other reasons come on top. */
 static bool would_stop(const struct weir_job_options *options, const struct weir_job_check *check)
 {
+    uint64_t rejected = check->refused + check->duplicates;
     double share = options->rejected_share_max;
-    return check->refused > options->rejected_max ||
-           (share > 0 && (double)check->refused > share * (double)check->rows);
+    return rejected > options->rejected_max ||
+           (share > 0 && (double)rejected > share * (double)check->rows);
+}
+
+static void print_rejected(FILE *out, const struct weir_job_check *check)
+{
+    const char *refused = check->refused ? figure_count(check->refused).text : "none";
+    if (check->duplicates == 0)
+        fprintf(out, "rejected       %s\n", refused);
+    else
+        fprintf(out, "rejected       %s before sending, %s by the service for repeated keys\n",
+                refused, figure_count(check->duplicates).text);
 }
 
 void dry_run_print_rows(FILE *out, const struct weir_job_check *check,
-                        const struct weir_job_options *options, bool ids_made)
+                        const struct weir_job_options *options, const struct weir_table *table)
 {
     fprintf(out, "\nrows           %s read%s\n", figure_count(check->rows).text,
             check->limited ? ", as --limit says; there may be more" : "");
-    fprintf(out, "rejected       %s\n",
-            check->refused ? figure_count(check->refused).text : "none");
+    print_rejected(out, check);
     if (would_stop(options, check))
         fputs("               more than --max-errors allows: a run would stop, with exit code 3\n",
               out);
-    print_keys(out, check, ids_made);
+    print_keys(out, check, options, table);
     if (check->refused == 0)
         return;
     print_reasons(out, check);
@@ -186,10 +226,15 @@ static void print_duration(FILE *out, const struct weir_job_check *check,
         estimate_add(&estimate, world, check->passes[i].requests, check->passes[i].rows);
     if (estimate.bound == ESTIMATE_BOUND_NONE)
         return;
+    bool short_ = estimate.seconds < 0.1;
     fprintf(out,
-            "duration       about %s, if the service takes %.1f s for 100 rows, which is an "
+            "duration       %s %s, if the service takes %.1f s for 100 rows, which is an "
             "assumption\n",
-            figure_span(estimate.seconds).text, ESTIMATE_HUNDRED_ROWS_S);
+            short_ ? "less than" : "about", figure_span(short_ ? 0.1 : estimate.seconds).text,
+            ESTIMATE_HUNDRED_ROWS_S);
+    if (world->deadline_s > 0 && estimate.seconds > world->deadline_s)
+        fputs("               longer than --deadline: a run would stop there, with exit code 6\n",
+              out);
     fputs("bound by       ", out);
     print_bound(out, estimate.bound, world);
     fputc('\n', out);

@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "exit_code.h"
 #include "say.h"
-#include "weir/execute.h"
 
 /* First contact: whoever does not answer within this does not answer. */
 #define PATIENCE_US (15 * WEIR_US_PER_S)
@@ -78,12 +77,14 @@ static struct weir_options options_for(const struct weir_options *all, size_t co
     return options;
 }
 
-static void inspect(const struct settings *settings, size_t connection, struct inspected *row)
+static void inspect(void *ctx, const struct inspection *it, size_t connection)
 {
-    struct weir_options options = options_for(settings->options, connection);
+    struct weir_options options = options_for(it->settings->options, connection);
+    struct inspected *row = &it->rows[connection];
     struct weir_client *client;
-    row->name = options.connections->name;
-    row->status = weir_client_new(&options, &settings->sink, &client, &row->err);
+    (void)ctx;
+    row->name = it->settings->options->connections[connection].name;
+    row->status = weir_client_new(&options, &it->settings->sink, &client, &row->err);
     if (row->status)
         return;
     ask_who(client, row);
@@ -92,28 +93,63 @@ static void inspect(const struct settings *settings, size_t connection, struct i
     weir_client_free(client);
 }
 
+/* --- several at once -------------------------------------------------------------------------- */
+
+/* One task for each connection, and threads that take one after the other. */
+struct crew {
+    const struct inspection *it;
+    void (*task)(void *ctx, const struct inspection *it, size_t connection);
+    void *ctx;
+    size_t next; /* atomic: whose turn it is */
+};
+
 static void *work(void *ctx)
 {
-    struct inspection *it = ctx;
+    struct crew *crew = ctx;
     for (;;) {
-        size_t i = __atomic_fetch_add(&it->next, 1, __ATOMIC_RELAXED);
-        if (i >= it->count)
+        size_t i = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED);
+        if (i >= crew->it->count)
             return NULL;
-        inspect(it->settings, i, &it->rows[i]);
+        crew->task(crew->ctx, crew->it, i);
     }
 }
 
 /* A thread that cannot be had is not needed: this one works too. */
-static void inspect_all(struct inspection *it)
+static void set_to_work(struct crew *crew)
 {
     pthread_t threads[THREADS_MAX];
     size_t running = 0;
-    while (running < THREADS_MAX && running + 1 < it->count &&
-           pthread_create(&threads[running], NULL, work, it) == 0)
+    while (running < THREADS_MAX && running + 1 < crew->it->count &&
+           pthread_create(&threads[running], NULL, work, crew) == 0)
         running++;
-    work(it);
+    work(crew);
     while (running > 0)
         pthread_join(threads[--running], NULL);
+}
+
+struct visiting {
+    inspection_visit *visit;
+    void *ctx;
+};
+
+/* What has worked before may be refused now; then there is nothing to ask. What goes wrong is the
+ * visitor's to say. */
+static void visit(void *ctx, const struct inspection *it, size_t connection)
+{
+    const struct visiting *visiting = ctx;
+    struct weir_options options = options_for(it->settings->options, connection);
+    struct weir_client *client;
+    if (it->rows[connection].status || weir_client_new(&options, NULL, &client, NULL))
+        return;
+    visiting->visit(visiting->ctx, client, connection);
+    weir_client_free(client);
+}
+
+void inspection_each(const struct inspection *it, inspection_visit *fn, void *ctx)
+{
+    struct visiting visiting = { .visit = fn, .ctx = ctx };
+    struct crew crew = { .it = it, .task = visit, .ctx = &visiting };
+    set_to_work(&crew);
 }
 
 void inspection_init(struct inspection *it, const struct settings *settings)
@@ -123,7 +159,8 @@ void inspection_init(struct inspection *it, const struct settings *settings)
         .count = settings->options->connection_count,
     };
     it->rows = weir_calloc(it->count, sizeof(*it->rows));
-    inspect_all(it);
+    struct crew crew = { .it = it, .task = inspect };
+    set_to_work(&crew);
 }
 
 void inspection_release(struct inspection *it)

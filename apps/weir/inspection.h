@@ -6,6 +6,7 @@
  *
  *     struct inspection it;
  *     inspection_init(&it, &settings);      asks them all
+ *     inspection_each(&it, visit, ctx);     asks more of those that work
  *     inspection_print_table(&it);          a row for each, on standard output
  *     inspection_say_findings(&it);         what is wrong or differs, on standard error
  *     inspection_release(&it);
@@ -16,6 +17,7 @@
 #include "protocol/answer.h"
 #include "role.h"
 #include "settings.h"
+#include "weir/execute.h"
 
 /* What was found out about one connection. */
 struct inspected {
@@ -33,11 +35,17 @@ struct inspection {
     const struct settings *settings;
     struct inspected *rows; /* in the order of the settings */
     size_t count;
-    size_t next; /* atomic: who is to be asked next */
 };
 
 void inspection_init(struct inspection *it, const struct settings *settings);
 void inspection_release(struct inspection *it);
+
+/*
+ * Call `visit` for each connection that works, with a client that has only this one, for several of
+ * them at once: each in one thread, which need not be the caller's.
+ */
+typedef void inspection_visit(void *ctx, struct weir_client *client, size_t row);
+void inspection_each(const struct inspection *it, inspection_visit *visit, void *ctx);
 
 /* How many of them work. */
 size_t inspection_working(const struct inspection *it);

@@ -28,6 +28,18 @@ static const char *first_fixed(const struct arg *table, size_t count)
     return NULL;
 }
 
+/* The first one that is none of the settings, which stand in front; NULL: none is given. */
+static const char *first_of_job(const struct arg *table, size_t count)
+{
+    static struct settings_args none;
+    const struct arg settings[] = { SETTINGS_ARGS(&none), SETTINGS_RATE_ARGS(&none) };
+    for (size_t i = sizeof(settings) / sizeof(settings[0]); i < count; i++) {
+        if (arg_is_given(&table[i]))
+            return table[i].name;
+    }
+    return NULL;
+}
+
 static enum weir_status check_place(const struct arg *table, size_t count, enum job_args_use use,
                                     int operands, struct weir_error *err)
 {
@@ -35,9 +47,10 @@ static enum weir_status check_place(const struct arg *table, size_t count, enum 
     if (fixed && use == JOB_ARGS_RESUME)
         return weir_fail(err, WEIR_E_INVALID,
                          "%s cannot be given again: the job has kept what it began with", fixed);
-    if (fixed && use == JOB_ARGS_CHECK && operands == 0)
+    const char *of_job = first_of_job(table, count);
+    if (of_job && use == JOB_ARGS_CHECK && operands == 0)
         return weir_fail(err, WEIR_E_INVALID, "%s is about rows: give a table and a file, too",
-                         fixed);
+                         of_job);
     return WEIR_OK;
 }
 

@@ -30,6 +30,7 @@ struct check {
     bool bulk[WEIR_PASSES];
     uint32_t singles_max;
     bool only_pass;           /* the input can be read once: no pass follows the first */
+    bool duplicates_refused;  /* rows that share a key with an earlier one */
     struct weir_table64 keys; /* key → row */
     struct weir_arena *record_arena;
     struct weir_arena *draft_arena;
@@ -55,22 +56,58 @@ static void keep_refusal(struct check *check, const struct weir_record *record,
     };
 }
 
-static void note_key(struct check *check, const struct weir_draft *draft)
+static void remember(struct check *check, uint64_t hash, uint64_t row)
+{
+    if (!hash || weir_table64_find(&check->keys, hash, NULL))
+        return;
+    if (check->keys.count < WEIR_CHECK_KEYS_MAX)
+        weir_table64_set(&check->keys, hash, row);
+    else
+        check->result.keys_forgotten = true;
+}
+
+static bool note_key(struct check *check, const struct weir_draft *draft)
 {
     struct weir_job_check *it = &check->result;
     uint64_t first;
-    if (!draft->key_hash)
-        return;
-    if (weir_table64_find(&check->keys, draft->key_hash, &first)) {
-        if (!it->repeated++) {
-            it->repeated_row = draft->number;
-            it->repeated_first = first;
-        }
-    } else if (check->keys.count < WEIR_CHECK_KEYS_MAX) {
-        weir_table64_set(&check->keys, draft->key_hash, draft->number);
-    } else {
-        it->keys_forgotten = true;
+    bool repeated = weir_table64_find(&check->keys, draft->key_hash, &first);
+    if (repeated && !it->repeated++) {
+        it->repeated_row = draft->number;
+        it->repeated_first = first;
     }
+    return repeated;
+}
+
+static bool note_alternate_keys(struct check *check, const struct weir_draft *draft)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < check->result.key_count; i++) {
+        struct weir_check_key *key = &check->result.keys[i];
+        uint64_t first;
+        if (!weir_table64_find(&check->keys, check->result.view.hashes[i], &first))
+            continue;
+        any = true;
+        if (!key->repeated++) {
+            key->repeated_row = draft->number;
+            key->repeated_first = first;
+        }
+    }
+    return any;
+}
+
+/* A row that is refused for one of its keys takes none of the others. */
+static void note_keys(struct check *check, const struct weir_draft *draft)
+{
+    struct weir_job_check *it = &check->result;
+    bool own = note_key(check, draft);
+    bool alternate = note_alternate_keys(check, draft);
+    if (check->duplicates_refused && (own || alternate)) {
+        it->duplicates++;
+        return;
+    }
+    remember(check, draft->key_hash, draft->number);
+    for (uint32_t i = 0; i < it->key_count; i++)
+        remember(check, it->view.hashes[i], draft->number);
 }
 
 /* Batches that are full, as requests. */
@@ -137,8 +174,9 @@ static void check_row(struct check *check, const struct weir_record *record)
             keep_refusal(check, record, &draft);
             return;
         }
+        weir_check_view_row(&check->result.view, draft.target.members, check->draft_arena);
         if (pass == WEIR_PASS_ROWS)
-            note_key(check, &draft);
+            note_keys(check, &draft);
         pack(check, (enum weir_pass)pass, &draft);
     }
 }
@@ -198,10 +236,26 @@ static void begin_pass(struct check *check, enum weir_pass pass)
     check->result.passes[pass].message = message_of(job);
 }
 
+static void begin_keys(struct check *check)
+{
+    const struct weir_job *job = check->job;
+    struct weir_job_check *it = &check->result;
+    check->duplicates_refused =
+        job->options.operation == WEIR_OPERATION_CREATE && job->table->type != WEIR_TABLE_ELASTIC;
+    weir_check_view_init(&it->view, job->table, check->duplicates_refused);
+    it->ids_made =
+        job->options.operation == WEIR_OPERATION_CREATE && !weir_mapping_takes_ids(job->mapping);
+    it->key_count = it->view.key_count;
+    it->keys = weir_calloc(it->key_count + 1, sizeof(*it->keys));
+    for (uint32_t i = 0; i < it->key_count; i++)
+        it->keys[i].key = it->view.keys[i];
+    weir_table64_init(&check->keys);
+}
+
 static void begin(struct check *check)
 {
     check->only_pass = weir_job_reads_streams(check->job);
-    weir_table64_init(&check->keys);
+    begin_keys(check);
     check->record_arena = weir_arena_new(RECORD_ARENA_BYTES);
     check->draft_arena = weir_arena_new(DRAFT_ARENA_BYTES);
     for (int pass = WEIR_PASSES - 1; pass >= WEIR_PASS_ROWS; pass--)
@@ -246,5 +300,7 @@ void weir_job_check_release(struct weir_job_check *check)
         free(check->refusals[i].message);
     }
     free(check->refusals);
+    free(check->keys);
+    weir_check_view_release(&check->view);
     *check = (struct weir_job_check){ 0 };
 }

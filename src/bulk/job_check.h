@@ -13,6 +13,7 @@
 #ifndef WEIR_BULK_JOB_CHECK_H
 #define WEIR_BULK_JOB_CHECK_H
 
+#include "bulk/check_row.h"
 #include "bulk/job.h"
 #include "records/mapping.h"
 
@@ -46,9 +47,18 @@ struct weir_check_pass {
     uint64_t bytes;      /* of rows in their bodies, about */
 };
 
+/* An active alternate key of the table, whose values no two rows that are created may share. */
+struct weir_check_key {
+    const struct weir_alternate_key *key; /* the table's */
+    uint64_t repeated;                    /* rows that have the value of an earlier one … */
+    uint64_t repeated_row;                /* … the first of them; 0: none … */
+    uint64_t repeated_first;              /* … and the row that had its value */
+};
+
 struct weir_job_check {
     uint64_t rows; /* that were read */
     bool limited;  /* rows_max of them: there may be more */
+    bool ids_made; /* the input has none: every row gets one of its own */
     uint64_t refused;
     struct weir_check_refusal *refusals; /* the first of those */
     uint32_t refusal_count;
@@ -62,6 +72,18 @@ struct weir_job_check {
     uint64_t repeated_row;   /* the first of them; 0: none … */
     uint64_t repeated_first; /* … and the row that had its key */
     bool keys_forgotten;     /* there were too many keys */
+
+    /*
+     * Of a create into a table that is not elastic. The service refuses the later one of two rows
+     * that share an id or the values of an alternate key; a row that has no value for a part of a
+     * key has none. The keys of the rows are remembered together with these.
+     */
+    struct weir_check_key *keys;
+    uint32_t key_count;
+    uint64_t duplicates; /* rows that would be refused for that, each once */
+
+    /* What else is in the rows, over all passes: links, overrides. Its keys are those above. */
+    struct weir_check_view view;
 
     struct weir_check_pass passes[WEIR_PASSES];
 };

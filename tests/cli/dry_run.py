@@ -6,6 +6,8 @@ import os
 import pathlib
 import random
 import re
+import signal
+import subprocess
 import sys
 import urllib.request
 
@@ -63,8 +65,11 @@ def test_a_good_file_is_rehearsed_and_nothing_is_written(folder):
         assert writes(url) == 0
     assert result.returncode == 0, result
     assert field(result, "environment") == url, result
-    assert field(result, "connections").startswith("2 of 2 work, with the same roles; "), result
+    assert field(result, "connections") == "2 of 2 work, with the same roles", result
     assert field(result, "table") == "account, standard", result
+    assert field(result, "bulk messages") == (
+        "CreateMultiple, UpdateMultiple, UpsertMultiple"), result
+    assert field(result, "privileges") == "2 needed: every connection has them", result
     assert field(result, "operation") == "create", result
     assert columns(result) == {"name": ("name", "text, 160 characters"),
                                "accountnumber": ("accountnumber", "text, 20 characters")}, result
@@ -159,6 +164,9 @@ def test_every_wrong_word_is_one_sentence_and_exit_2(folder):
         (["account"], "it takes a table and a file, or neither"),
         (["--owner", "caller"], "--owner is about rows: give a table and a file, too"),
         (["--operation", "create"], "--operation is about rows"),
+        (["--report", "x.html"], "--report is about rows"),
+        (["--metrics-listen", "127.0.0.1:0"], "--metrics-listen is about rows"),
+        (["--max-errors", "1"], "--max-errors is about rows"),
         (["account", "x.csv", "--operation", "merge"], "create, update, upsert or delete"),
         (["account", "x.csv", "--empty", "none"], "omit, null or reject"),
         (["account", "x.csv", "--operaton", "create"], "did you mean --operation?"),
@@ -178,8 +186,56 @@ def test_repeated_keys_are_counted(folder):
                       "accountnumber")
     assert result.returncode == 0, result
     assert field(result, "operation") == "upsert by accountnumber", result
-    assert field(result, "repeated keys").startswith(
-        "20 rows, the first is row 81 with the key of row 1"), result
+    assert field(result, "repeated keys") == (
+        "20 rows, the first is row 81 with the key of row 1; they are applied in this order"), result
+
+
+def test_repeats_that_the_service_refuses_are_counted_as_it_refuses_them(folder):
+    rng = random.Random(20261117)
+    numbers = ["", "a1", "A1", "a1 ", "b", "B", "c", "d", "e", "ä", "Ä"]
+    lines = ["accountid,name,accountnumber"]
+    for i in range(60):
+        identity = f"11111111-0000-0000-0000-0000000000{rng.randrange(40, 99)}"
+        number = rng.choice(numbers) if i % 3 else f"N{i}"
+        lines.append(f"{identity},Account {i},{number}")
+    rows = write(folder, "rows.csv", lines)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        checked = weir(folder, "check", "account", rows)
+        loaded = weir(folder, "create", "account", rows, "--max-errors", "60", "--max-parallel",
+                      "1", "--batch-size", "1", "--job-dir", folder + "/job")
+        upsert = weir(folder, "check", "account", rows, "--operation", "upsert")
+    summary = json.loads(pathlib.Path(folder, "job", "summary.json").read_text())
+    assert checked.returncode == 1 and loaded.returncode == 1, (checked, loaded)
+    assert 0 < summary["rejected"] < 60, summary
+    assert field(checked, "rejected") == (
+        f"none before sending, {summary['rejected']} by the service for repeated keys"), checked
+    assert "the service refuses the later one" in field(checked, "repeated keys"), checked
+    assert " with the accountnumber of row " in checked.stdout, checked
+    assert upsert.returncode == 0 and field(upsert, "rejected") == "none", upsert
+    assert " with the accountnumber " not in upsert.stdout, upsert
+
+
+def test_what_the_service_refuses_counts_for_max_errors(folder):
+    rows = write(folder, "rows.csv", ["name,accountnumber"] + ["x,A1"] * 5)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        stops = weir(folder, "check", "account", rows, "--max-errors", "3")
+        goes_on = weir(folder, "check", "account", rows, "--max-errors", "4")
+    assert stops.returncode == goes_on.returncode == 1, (stops, goes_on)
+    assert "with exit code 3" in stops.stdout and "exit code 3" not in goes_on.stdout, stops
+
+
+def test_rows_of_an_elastic_table_replace_each_other(folder):
+    identity = "11111111-0000-0000-0000-000000000001"
+    rows = write(folder, "rows.csv", ["sensorreadingid,partitionid"] + [f"{identity},p"] * 2)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "sensorreading", rows, *OWNER)
+    assert result.returncode == 0, result
+    assert field(result, "table") == "sensorreading, elastic", result
+    assert "DeleteMultiple" in field(result, "bulk messages"), result
+    assert field(result, "repeated keys").endswith("the later one replaces the earlier"), result
 
 
 def test_it_says_by_which_message_rows_go(folder):
@@ -192,6 +248,7 @@ def test_it_says_by_which_message_rows_go(folder):
                    "accountnumber", "--yes")
         small = weir(folder, "check", "account", by_key, "--batch-size", "10")
     assert field(single, "requests") == "45 rows in 3 requests, by $batch", single
+    assert field(single, "bulk messages") == "none: rows go one by one, in a $batch", single
     assert field(key, "requests") == "45 rows in 3 requests, by $batch", key
     assert field(small, "requests") == "45 rows in 5 requests, by CreateMultiple", small
 
@@ -220,6 +277,8 @@ def test_what_bounds_it_is_named(folder):
         parallel = weir(folder, "check", "account", rows)
         rate = weir(folder, "check", "account", rows, "--max-rate", "10")
         one = weir(folder, "check", "account", rows, "--max-parallel", "1")
+        late = weir(folder, "check", "account", rows, "--deadline", "1m")
+        early = weir(folder, "check", "account", rows, "--deadline", "1h")
     assert field(parallel, "duration").startswith("about 1 min 40 s"), parallel
     assert field(parallel, "bound by") == (
         "parallelism: the service recommends 5 requests in flight"), parallel
@@ -227,6 +286,8 @@ def test_what_bounds_it_is_named(folder):
     assert field(rate, "bound by") == "--max-rate", rate
     assert field(one, "duration").startswith("about 8 min 20 s"), one
     assert field(one, "bound by") == "parallelism, by --max-parallel", one
+    assert "longer than --deadline" in late.stdout and late.returncode == 0, late
+    assert "--deadline" not in early.stdout, early
 
 
 def test_execution_time_bounds_what_is_big(folder):
@@ -260,6 +321,162 @@ def test_connections_are_compared(folder):
     assert field(broken, "connections") == "1 of 2 work", broken
     assert field(broken, "rows") == "3 read", broken
     assert nobody.returncode == 4 and nobody.stdout == "", nobody
+
+
+NEEDED = {"create": ["Create", "Read"], "update": ["Write"], "delete": ["Delete"],
+          "upsert": ["Create", "Write", "Read"]}
+HELD = {"none": [], "read": ["Read"], "write": ["Read", "Create", "Write"],
+        "all": ["Read", "Create", "Write", "Delete"]}
+
+
+def lacking(result, name):
+    """The privileges that a connection is said to lack."""
+    return re.findall(rf"^{name} may not .* \((prv\w+)\): give one of its security roles this "
+                      r"privilege$", result.stderr, re.M)
+
+
+def test_privileges_that_an_operation_needs_are_named_for_who_lacks_them(folder):
+    rows = write(folder, "rows.csv", ["accountid,name", "11111111-0000-0000-0000-000000000001,x"])
+    for right, held in HELD.items():
+        scenario = write(folder, "users.json", [json.dumps({"users": [
+            {"name": "app2", "privileges": {"account": right}}]})])
+        with simulator(SIM, "--users", "2", "--no-limits", "--scenario", scenario) as (_, config):
+            write_config(folder, config)
+            for operation, needed in NEEDED.items():
+                owner = OWNER if operation in ("create", "upsert") else []
+                result = weir(folder, "check", "account", rows, "--operation", operation, *owner)
+                missing = [f"prv{verb}Account" for verb in needed if verb not in held]
+                assert lacking(result, "app2") == missing, (right, operation, result)
+                assert lacking(result, "app1") == [], result
+                assert result.returncode == (4 if missing else 0), (right, operation, result)
+                assert field(result, "privileges").startswith(f"{len(needed)} needed: "), result
+                assert field(result, "privileges").endswith(
+                    "1 of 2 connections has all of them" if missing else
+                    "every connection has it" if len(needed) == 1 else
+                    "every connection has them"), result
+
+
+def test_lookups_owners_and_options_need_privileges_of_their_own(folder):
+    a_row = "11111111-0000-0000-0000-000000000001"
+    rows = write(folder, "rows.csv", [
+        "name,primarycontactid,parentaccountid,ownerid,createdon",
+        f"x,{a_row},{a_row},systemuser:{a_row},2020-01-01T00:00:00Z"])
+    scenario = write(folder, "users.json", [json.dumps({"users": [
+        {"name": "app1", "bypass": False, "impersonate": False},
+        {"name": "app2", "privileges": {"contact": "none", "account": "read"}},
+        {"name": "app3", "read": "own"}]})])
+    with simulator(SIM, "--users", "3", "--no-limits", "--scenario", scenario) as (url, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "account", rows, "--bypass-logic", "all", "--as", a_row)
+        plain = weir(folder, "check", "account", numbered(folder, 1), *OWNER)
+        assert writes(url) == 0
+    assert result.returncode == 4, result
+    assert lacking(result, "app1") == ["prvActOnBehalfOfAnotherUser",
+                                       "prvBypassCustomBusinessLogic"], result
+    assert lacking(result, "app2") == ["prvCreateAccount", "prvWriteAccount", "prvAppendAccount",
+                                       "prvAppendToContact", "prvAssignAccount"], result
+    assert lacking(result, "app3") == [], result
+    assert f"nobody may act for the user {a_row} (--as): 0x80072560" in result.stderr, result
+    assert field(result, "privileges").startswith("10 needed: 1 of 4 users has all"), result
+    assert lacking(plain, "app1") == [] and lacking(plain, "app2") == ["prvCreateAccount"], plain
+    assert re.search(r"^app3 reaches less far than others: prvCreateAccount at depth Basic, not "
+                     r"Global; prvReadAccount at depth Basic, not Global$", plain.stderr,
+                     re.M), plain
+
+
+def test_who_is_acted_for_needs_the_privileges_too(folder):
+    rows = numbered(folder, 1)
+    scenario = write(folder, "users.json", [json.dumps({"users": [
+        {"name": "app2", "privileges": {"account": "read"}, "impersonate": False}]})])
+    with simulator(SIM, "--users", "2", "--no-limits", "--scenario", scenario) as (url, config):
+        config["Dataverse"]["Connections"] = config["Dataverse"]["Connections"][:1]
+        write_config(folder, config)
+        described = json.loads(weir(folder, "describe", "systemuser", "--json").stdout)
+        assert any(column["name"] == "azureactivedirectoryobjectid"
+                   for column in described["columns"]), described
+        token = urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", (
+            "client_id=app1&client_secret=" + config["Dataverse"]["Connections"][0]["ClientSecret"]
+            + f"&grant_type=client_credentials&scope={url}/.default").encode())
+        ask = urllib.request.Request(
+            url + "/api/data/v9.2/systemusers?$select=fullname,azureactivedirectoryobjectid",
+            headers={"Authorization": "Bearer " + json.load(token)["access_token"]})
+        users = json.load(urllib.request.urlopen(ask))["value"]
+        someone = next(user["azureactivedirectoryobjectid"] for user in users
+                       if user["fullname"] == "app2")
+        result = weir(folder, "check", "account", rows, "--as", someone)
+    assert result.returncode == 4, result
+    assert lacking(result, someone) == ["prvCreateAccount"], result
+    assert field(result, "privileges") == "3 needed: 1 of 2 users has all of them", result
+
+
+def test_names_of_privileges_are_those_of_the_environment(folder):
+    rows = write(folder, "notes.csv", ["subject", "x"])
+    scenario = write(folder, "users.json", [json.dumps({"users": [
+        {"name": "app1", "privileges": {"annotation": "none"}}]})])
+    with simulator(SIM, "--users", "1", "--no-limits", "--scenario", scenario) as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "annotation", rows)
+    assert result.returncode == 4, result
+    assert lacking(result, "app1") == ["prvCreateNote", "prvReadNote"], result
+
+
+def test_privileges_that_cannot_be_read_are_said_and_it_goes_on(folder):
+    rows = numbered(folder, 3)
+    scenario = write(folder, "users.json", [json.dumps({"users": [
+        {"name": "app2", "privileges": {"systemuser": "none", "account": "none"}}]})])
+    with simulator(SIM, "--users", "2", "--no-limits", "--scenario", scenario) as (_, config):
+        write_config(folder, config)
+        both = weir(folder, "check", "account", rows, *OWNER)
+        del config["Dataverse"]["Connections"][0]
+        write_config(folder, config)
+        alone = weir(folder, "check", "account", rows)
+    assert both.returncode == alone.returncode == 0, (both, alone)
+    assert "the privileges of app2 could not be read: 0x80040220" in both.stderr, both
+    assert field(both, "privileges").endswith("has all of them; not all could be asked"), both
+    assert field(alone, "privileges") == "could not be read", alone
+    assert field(alone, "rows") == "3 read", alone
+
+
+def test_what_is_for_the_run_is_said_to_do_nothing(folder):
+    rows = numbered(folder, 3)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "account", rows, "--report", folder + "/r.html",
+                      "--metrics-listen", "127.0.0.1:0", "--job-dir", folder + "/job")
+    assert result.returncode == 0, result
+    for name in ("--report", "--metrics-listen", "--job-dir"):
+        assert f"weir check: {name} is for the run, and does nothing here" in result.stderr, result
+    assert not pathlib.Path(folder, "r.html").exists(), result
+    assert not pathlib.Path(folder, "job").exists(), result
+
+
+def test_an_interrupt_ends_it_with_exit_5(folder):
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        path = write_config(folder, config)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([WEIR, "check", "account", "-", "--config", path],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            process.stdin.write("name\nx\n")
+            process.stdin.flush()
+            while not process.stdout.readline().startswith("INPUT"):
+                assert process.poll() is None
+            process.send_signal(number)
+            code = process.wait(60)  # while rows may still come
+            _, said = process.communicate()
+            assert code == 5, (code, said)
+            assert said == "weir check: interrupted; nothing has been sent\n", said
+
+
+def test_a_delete_shows_what_it_does_not_need(folder):
+    rows = numbered(folder, 3)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "account", rows, "--operation", "delete", "--key",
+                      "accountnumber")
+    assert result.returncode == 0, result
+    assert columns(result) == {"name": ("-", "not needed by a delete"),
+                               "accountnumber": ("accountnumber", "text, 20 characters")}, result
 
 
 def test_rows_may_come_from_standard_input(folder):

@@ -133,7 +133,6 @@ static struct estimate_world world_of(const struct run *run)
     struct estimate_world world = {
         .in_flight_max = run->options->parallel_batches_max,
         .rows_per_second_max = run->options->rows_per_second_max,
-        .deadline_s = (double)run->options->deadline_us / (double)WEIR_US_PER_S,
     };
     for (size_t i = 0; i < run->inspection.count; i++) {
         const struct inspected *row = &run->inspection.rows[i];
@@ -156,7 +155,7 @@ static int report(const struct run *run)
         .check = &run->check,
     };
     dry_run_print_rows(stdout, &run->check, run->options, job.table);
-    dry_run_print_work(stdout, &run->check, &world);
+    dry_run_print_work(stdout, &run->check, run->options, &world);
     bool rejected = run->check.refused > 0 || run->check.duplicates > 0;
     int code = exit_code_worse(run->code, rejected ? EXIT_REJECTED_ROWS : EXIT_DONE);
     code = exit_code_worse(code, dry_run_compare_privileges(&job, &run->inspection));

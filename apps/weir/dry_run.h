@@ -49,6 +49,6 @@ void dry_run_print_rows(FILE *out, const struct weir_job_check *check,
 
 /* Requests, how long, what it counts for. */
 void dry_run_print_work(FILE *out, const struct weir_job_check *check,
-                        const struct estimate_world *world);
+                        const struct weir_job_options *options, const struct estimate_world *world);
 
 #endif

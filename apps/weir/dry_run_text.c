@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "dry_run.h"
 #include "figures.h"
@@ -219,6 +220,7 @@ static void print_bound(FILE *out, enum estimate_bound bound, const struct estim
 }
 
 static void print_duration(FILE *out, const struct weir_job_check *check,
+                           const struct weir_job_options *options,
                            const struct estimate_world *world)
 {
     struct estimate estimate = { 0 };
@@ -232,7 +234,8 @@ static void print_duration(FILE *out, const struct weir_job_check *check,
             "assumption\n",
             short_ ? "less than" : "about", figure_span(short_ ? 0.1 : estimate.seconds).text,
             ESTIMATE_HUNDRED_ROWS_S);
-    if (world->deadline_s > 0 && estimate.seconds > world->deadline_s)
+    if (options->deadline_us > 0 &&
+        estimate.seconds > (double)options->deadline_us / (double)WEIR_US_PER_S)
         fputs("               longer than --deadline: a run would stop there, with exit code 6\n",
               out);
     fputs("bound by       ", out);
@@ -256,10 +259,10 @@ static void print_entitlement(FILE *out, const struct weir_job_check *check)
 }
 
 void dry_run_print_work(FILE *out, const struct weir_job_check *check,
-                        const struct estimate_world *world)
+                        const struct weir_job_options *options, const struct estimate_world *world)
 {
     fputc('\n', out);
     print_passes(out, check);
-    print_duration(out, check, world);
+    print_duration(out, check, options, world);
     print_entitlement(out, check);
 }

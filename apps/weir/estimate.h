@@ -39,7 +39,6 @@ struct estimate_world {
     uint64_t in_flight;         /* that the service recommends, over all of them */
     uint64_t in_flight_max;     /* that the user allows; 0: any */
     double rows_per_second_max; /* likewise */
-    double deadline_s;          /* a run stops after so long; 0: never. Is not looked at here */
 };
 
 struct estimate {

@@ -2,9 +2,10 @@
 /*
  * A job without its writes: what weir check TABLE FILE... does.
  *
- *     connections ─▶ table and mapping ─▶ every row, mapped and packed ─▶ report
- *        4 6 10           2 4 6 7 10                1 2 7
+ *     connections ─▶ table and mapping ─▶ every row, mapped and packed ─▶ privileges ─▶ report
+ *        4 6 10           2 4 6 7 10                1 2 7                     4           7
  *
+ * Which privileges are needed is known from the rows. An interrupt ends it at any time, with 5.
  * The report is on standard output, what is wrong on standard error.
  */
 #ifndef WEIR_APP_DRY_RUN_H

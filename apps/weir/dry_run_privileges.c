@@ -225,6 +225,10 @@ int dry_run_compare_privileges(const struct dry_run_job *job, const struct inspe
     it.subjects = weir_calloc(it.count, sizeof(*it.subjects));
     for (size_t i = 0; i < it.count; i++)
         it.subjects[i].name = i < inspection->count ? inspection->rows[i].name : it.as;
+    if (job->check->view.links_forgotten)
+        say("rows point to more than %d tables; whether they may is looked at for the first of "
+            "them",
+            WEIR_CHECK_LINKS_MAX);
     inspection_each(inspection, visit, &it);
     int code = conclude(&it);
     free(it.subjects);

@@ -437,6 +437,20 @@ def test_privileges_that_cannot_be_read_are_said_and_it_goes_on(folder):
     assert field(alone, "rows") == "3 read", alone
 
 
+def test_rows_that_point_to_more_tables_than_are_looked_at_are_said_to(folder):
+    a_row = "(11111111-0000-0000-0000-000000000001)"
+    rows = write(folder, "rows.jsonl", [json.dumps({f"nav{i}@odata.bind": f"/sets{i}{a_row}"
+                                                    for i in range(count)})
+                                        for count in (32, 33)])
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        less = weir(folder, "check", "account", rows, "--raw", "--limit", "1")
+        more = weir(folder, "check", "account", rows, "--raw")
+    assert less.returncode == more.returncode == 0, (less, more)
+    assert "point to more than 32 tables" in more.stderr and less.stderr == "", (less, more)
+    assert field(more, "privileges") == "3 needed: the connection has them", more
+
+
 def test_what_is_for_the_run_is_said_to_do_nothing(folder):
     rows = numbered(folder, 3)
     with simulator(SIM, "--users", "1", "--no-limits") as (_, config):

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -16,6 +17,21 @@
 
 /* --- a new job -------------------------------------------------------------------------------- */
 
+/* What the shell writes for <(…) leads to a pipe that has no name: no later run, nor pass, would
+ * find it. */
+static enum weir_status fail_path(const char *path, struct weir_error *err)
+{
+    int error = errno;
+    struct stat about;
+    if (error == ENOENT && !stat(path, &about))
+        return weir_fail(err, WEIR_E_INVALID,
+                         "input \"%s\" is a pipe without a name, which a resume could not find "
+                         "again; send it to standard input, and name that as \"-\"",
+                         path);
+    return weir_fail(err, error == ENOENT ? WEIR_E_NOT_FOUND : WEIR_E_IO,
+                     "input \"%s\" cannot be opened: %s", path, strerror(error));
+}
+
 /* As a later run, begun elsewhere, will find it. */
 static enum weir_status keep_path(struct weir_job *job, size_t i, const char *path,
                                   struct weir_error *err)
@@ -23,8 +39,7 @@ static enum weir_status keep_path(struct weir_job *job, size_t i, const char *pa
     char real[PATH_MAX];
     if (strcmp(path, "-") != 0) {
         if (!realpath(path, real))
-            return weir_fail(err, errno == ENOENT ? WEIR_E_NOT_FOUND : WEIR_E_IO,
-                             "input \"%s\" cannot be opened: %s", path, strerror(errno));
+            return fail_path(path, err);
         path = real;
     }
     job->paths[i] = weir_job_keep(job, path);

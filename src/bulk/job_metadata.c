@@ -187,5 +187,5 @@ enum weir_status weir_job_read_references(struct weir_job *job, struct weir_erro
     for (uint32_t i = 0; !status && weir_mapping_reference(job->mapping, i, &table, &column); i++)
         status = read_list(job, i, table, column, err);
     weir_mapping_set_references(job->mapping, job->references);
-    return status;
+    return status ? status : weir_mapping_check_said(job->mapping, err);
 }

@@ -300,6 +300,19 @@ static enum weir_status find_in_zone(const struct weir_cell_rule *rule, struct w
     return WEIR_OK;
 }
 
+/* A day at the edge may lie beyond it in a zone whose clocks go before or behind. */
+static enum weir_status check_moment(const struct weir_cell_rule *rule, struct weir_str cell,
+                                     int64_t local_s, int64_t utc_s, struct weir_error *err)
+{
+    bool early = utc_s < FIRST_S;
+    if (local_s < FIRST_S || local_s > LAST_S || (!early && utc_s <= LAST_S))
+        return check_years(rule, cell, utc_s, err);
+    return weir_fail(err, WEIR_E_INVALID, "\"%.*s\" is in UTC %s, the %s moment that \"%s\" takes",
+                     WEIR_CELL_QUOTED(cell),
+                     early ? "before 1753-01-01T00:00:00Z" : "after 9999-12-31T23:59:59Z",
+                     early ? "first" : "last", rule->column->name);
+}
+
 static enum weir_status read_moment(const struct weir_cell_rule *rule, struct weir_str cell,
                                     int64_t *ret_s, struct weir_str *ret_fraction,
                                     struct weir_error *err)
@@ -312,7 +325,7 @@ static enum weir_status read_moment(const struct weir_cell_rule *rule, struct we
     if (!stamp.has_offset)
         status = find_in_zone(rule, cell, utc_s, &utc_s, err);
     if (!status)
-        status = check_years(rule, cell, utc_s, err);
+        status = check_moment(rule, cell, seconds_of(&stamp), utc_s, err);
     if (status)
         return status;
     *ret_s = utc_s;

@@ -26,7 +26,7 @@ struct weir_draft {
 
     /* A row that will not be sent. */
     struct weir_str refusal; /* the reason, one sentence; empty: it is fine */
-    struct weir_str column;  /* to blame; empty: the row */
+    struct weir_str column;  /* to blame for that, or if the service refuses it; empty: the row */
 };
 
 /*

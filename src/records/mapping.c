@@ -29,12 +29,14 @@ bool weir_mapping_may_create(const struct weir_mapping *mapping)
 }
 
 /* Of several connections each would own what it happens to send. */
-static enum weir_status choose_no_owner(struct weir_mapping *mapping, size_t connections,
+static enum weir_status choose_no_owner(struct weir_mapping *mapping,
+                                        const struct weir_mapping_options *options,
                                         struct weir_error *err)
 {
+    const size_t connections = options->connections;
     mapping->owner_needed = weir_mapping_may_create(mapping) && connections > 1 &&
                             mapping->table->ownership == WEIR_OWNERSHIP_USER;
-    bool may_come = mapping->named && !mapping->memory->names.count;
+    bool may_come = mapping->named && !options->columns.count;
     if (!mapping->owner_needed || mapping->owner_column || may_come)
         return WEIR_OK;
     return weir_fail(
@@ -74,7 +76,7 @@ static enum weir_status choose_owner(struct weir_mapping *mapping,
     struct weir_str text = weir_str_from(options->owner);
     struct weir_owner owner;
     if (!options->owner)
-        return choose_no_owner(mapping, options->connections, err);
+        return choose_no_owner(mapping, options, err);
     if (weir_str_equal(text, weir_str_from("caller")))
         return WEIR_OK;
     if (!weir_owner_parse(text, &owner))

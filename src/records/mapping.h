@@ -127,6 +127,12 @@ bool weir_mapping_reference(const struct weir_mapping *mapping, uint32_t i,
 void weir_mapping_set_references(struct weir_mapping *mapping,
                                  const struct weir_references *references);
 
+/* Constants, and values of a mapping file, that can never be right: weir_mapping_new() looks at
+ * them, and those that point by references want to be looked at when these are there.
+ * WEIR_E_INVALID, with the place where the first was said. */
+enum weir_status weir_mapping_check_said(const struct weir_mapping *mapping,
+                                         struct weir_error *err);
+
 /*
  * The draft of a record in a pass, made in `arena`; what need not change is borrowed from the
  * record. A record with a problem, or with a cell that cannot be right, gives a draft with a

@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each column of the input, each constant and each name of a member is for; see
+ * What each column of the input and each name of a member is for; see
  * mapping_parts.h. It names the row, becomes a member, or (in a delete) is passed over. Whatever
  * else is refused: of columns here, before anything was sent, of members with the row that has
  * them.
  */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "records/mapping_parts.h"
 #include "records/read_format.h"
-
-/* ---- names that are not there ---- */
-
-/* The nearest column; NULL: none is near. */
-static const char *nearest(const struct weir_table *table, struct weir_str name)
-{
-    size_t best = weir_str_tolerance(name) + 1;
-    const char *found = NULL;
-    for (uint32_t i = 0; i < table->column_count && best; i++) {
-        size_t distance = weir_str_distance(name, weir_str_from(table->columns[i].name));
-        if (distance < best) {
-            best = distance;
-            found = table->columns[i].name;
-        }
-    }
-    return found;
-}
-
-enum weir_status weir_mapping_fail_unknown(const struct weir_table *table, struct weir_str name,
-                                           struct weir_error *err)
-{
-    const char *near = nearest(table, name);
-    if (near)
-        return weir_fail(err, WEIR_E_INVALID,
-                         "the table \"%s\" has no column \"%.*s\"; did you mean \"%s\"?",
-                         table->name, WEIR_QUOTED(name), near);
-    return weir_fail(err, WEIR_E_INVALID,
-                     "the table \"%s\" has no column \"%.*s\"; columns go by their logical names",
-                     table->name, WEIR_QUOTED(name));
-}
 
 /* ---- slots ---- */
 
@@ -59,7 +31,7 @@ void weir_slots_release(struct weir_slots *slots)
     *slots = (struct weir_slots){ 0 };
 }
 
-static struct weir_slot *add_slot(struct weir_slots *slots, struct weir_str name)
+struct weir_slot *weir_slots_add(struct weir_slots *slots, struct weir_str name)
 {
     if (slots->count == slots->capacity) {
         slots->capacity = slots->capacity ? slots->capacity * 2 : 16;
@@ -68,6 +40,7 @@ static struct weir_slot *add_slot(struct weir_slots *slots, struct weir_str name
     struct weir_slot *slot = weir_calloc(1, sizeof(*slot));
     slot->name = weir_strndup(name.ptr, name.len);
     slot->id_part = WEIR_NO_PLACE;
+    slot->table_place = WEIR_NO_PLACE;
     slots->list[slots->count++] = slot;
     return slot;
 }
@@ -105,9 +78,8 @@ static enum weir_status fail_naming(const struct weir_slot *slot, struct weir_er
                      slot->column->name);
 }
 
-/* What ids are derived from need not be a column of the table. */
-static enum weir_status resolve_target(const struct weir_mapping *mapping, struct weir_slot *slot,
-                                       struct weir_str text, struct weir_error *err)
+enum weir_status weir_mapping_resolve(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                      struct weir_str text, struct weir_error *err)
 {
     struct weir_column_target target;
     enum weir_status status = weir_column_target_parse(text, &target, err);
@@ -119,25 +91,61 @@ static enum weir_status resolve_target(const struct weir_mapping *mapping, struc
     if (!slot->column && slot->id_part != WEIR_NO_PLACE && !slot->said)
         return WEIR_OK;
     if (!slot->column)
-        return weir_mapping_fail_unknown(mapping->table, target.column, err);
+        return weir_mapping_fail_slot(mapping, slot, target.column, err);
     slot->use = naming_use(mapping, slot->column, &slot->key);
     if (slot->use != WEIR_USE_NONE)
         return target.table.ptr ? fail_naming(slot, err) : WEIR_OK;
     if (mapping->operation == WEIR_OPERATION_DELETE)
         return WEIR_OK;
-    slot->column = weir_mapping_redirect(mapping, slot->column);
+    const struct weir_column *written = weir_mapping_redirect(mapping, slot->column);
+    slot->redirected = written != slot->column;
+    slot->column = written;
     return weir_mapping_add_member(mapping, slot, &target, err);
+}
+
+/*
+ * Cells are found by their text to the letter, and those of a type for which blanks around a value
+ * do not count without them, too.
+ */
+static void index_values(struct weir_slot *slot)
+{
+    const struct weir_spec_column *said = slot->said;
+    const struct weir_member *member = slot->member;
+    bool text = slot->use == WEIR_USE_PARTITION || (member && member->rule.kind == &weir_kind_text);
+    slot->trims = said->value_count && !text;
+    for (uint32_t i = 0; i < said->value_count; i++)
+        weir_map_add(&slot->values, weir_str_from(said->values[i].from), i);
+    for (uint32_t i = 0; slot->trims && i < said->value_count; i++)
+        weir_map_add(&slot->values, weir_str_trim(weir_str_from(said->values[i].from)), i);
+}
+
+/* What the row has beside `_maker_value` says to which table that points, unless it is ignored. */
+static bool tells_table(const struct weir_mapping *mapping, struct weir_str name)
+{
+    struct weir_str column;
+    char beside[WEIR_NAME_BYTES_MAX + sizeof(WEIR_READ_TABLE_TERM) + 16];
+    if (weir_read_member_of(name, &column) != WEIR_READ_LOOKUP)
+        return false;
+    int len =
+        snprintf(beside, sizeof(beside), "%.*s%s", (int)name.len, name.ptr, WEIR_READ_TABLE_TERM);
+    return len < (int)sizeof(beside) &&
+           !weir_spec_find(mapping->spec, weir_str(beside, (size_t)len));
 }
 
 static enum weir_status resolve_said(const struct weir_mapping *mapping, struct weir_slot *slot,
                                      struct weir_error *err)
 {
     const struct weir_spec_column *said = slot->said;
+    struct weir_error why;
     if (!said->target)
         return WEIR_OK;
-    for (uint32_t i = 0; i < said->value_count; i++)
-        weir_map_add(&slot->values, weir_str_from(said->values[i].from), i);
-    return resolve_target(mapping, slot, weir_str_from(said->target), err);
+    slot->tells_table = tells_table(mapping, weir_str_from(slot->name));
+    enum weir_status status =
+        weir_mapping_resolve(mapping, slot, weir_str_from(said->target), &why);
+    if (status)
+        return weir_mapping_fail_place(mapping->spec, said->place, &why, err);
+    index_values(slot);
+    return WEIR_OK;
 }
 
 /* `_maker_value`: the row says beside it to which table it points. */
@@ -146,23 +154,23 @@ static enum weir_status resolve_read_lookup(const struct weir_mapping *mapping,
                                             struct weir_error *err)
 {
     const struct weir_column *column = weir_table_column(mapping->table, name);
-    slot->tells_table = true;
+    slot->tells_table = tells_table(mapping, weir_str_from(slot->name));
     if (!column || weir_column_is_lookup(column))
-        return resolve_target(mapping, slot, name, err);
+        return weir_mapping_resolve(mapping, slot, name, err);
     return weir_fail(err, WEIR_E_INVALID,
                      "\"%s\" reads as a lookup, and the column \"%s\" of the table \"%s\" is none",
                      slot->name, column->name, mapping->table->name);
 }
 
-/* A member's own name: as it stands in a header, or as Dataverse writes it when rows are read. */
-static enum weir_status resolve_member(const struct weir_mapping *mapping, struct weir_slot *slot,
-                                       struct weir_error *err)
+/* Its own name: as it stands in a header, or as Dataverse writes it when rows are read. */
+static enum weir_status resolve_name(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                     struct weir_error *err)
 {
     struct weir_str name = weir_str_from(slot->name);
     struct weir_str belongs;
     switch (weir_read_member_of(name, &belongs)) {
     case WEIR_READ_PLAIN:
-        return resolve_target(mapping, slot, name, err);
+        return weir_mapping_resolve(mapping, slot, name, err);
     case WEIR_READ_LOOKUP:
         return resolve_read_lookup(mapping, slot, belongs, err);
     case WEIR_READ_BIND:
@@ -181,11 +189,7 @@ static enum weir_status resolve(const struct weir_mapping *mapping, struct weir_
     struct weir_str name = weir_str_from(slot->name);
     slot->said = weir_spec_find(mapping->spec, name);
     slot->id_part = find_id_part(mapping, name);
-    if (slot->said)
-        return resolve_said(mapping, slot, err);
-    if (mapping->named)
-        return resolve_member(mapping, slot, err);
-    return resolve_target(mapping, slot, name, err);
+    return slot->said ? resolve_said(mapping, slot, err) : resolve_name(mapping, slot, err);
 }
 
 /* ---- what is filled twice ---- */
@@ -195,9 +199,12 @@ static uint32_t place_of(const struct weir_mapping *mapping, const struct weir_c
     return (uint32_t)(column - mapping->table->columns);
 }
 
-/* A lookup may have a column of the input for each table that it may point to. */
+/* A lookup may have a column of the input for each table that it may point to. And what Dataverse
+ * wrote has createdon beside overriddencreatedon. */
 static bool may_share(const struct weir_slot *a, const struct weir_slot *b)
 {
+    if (!b->with && a->redirected != b->redirected)
+        return true;
     const struct weir_lookup *one = a->member ? a->member->lookup : NULL;
     const struct weir_lookup *other = b->member ? b->member->lookup : NULL;
     return one && other && one->only && other->only &&
@@ -209,7 +216,7 @@ static enum weir_status fail_twice(const struct weir_mapping *mapping, const str
 {
     struct weir_str name = weir_str_from(b->name);
     struct weir_str before = weir_str_from(a->name);
-    if (b->constant.ptr)
+    if (b->with)
         return weir_fail(err, WEIR_E_INVALID,
                          "the column \"%s\" has a constant, and is in the input as \"%.*s\"; leave "
                          "one of them out",
@@ -223,8 +230,8 @@ static enum weir_status fail_twice(const struct weir_mapping *mapping, const str
                      WEIR_QUOTED(before), WEIR_QUOTED(name), b->column->name);
 }
 
-static enum weir_status take_column(struct weir_mapping *mapping, struct weir_slot *slot,
-                                    struct weir_error *err)
+enum weir_status weir_mapping_take_column(struct weir_mapping *mapping, struct weir_slot *slot,
+                                          struct weir_error *err)
 {
     struct weir_slot **taker;
     if (!slot->column)
@@ -236,9 +243,9 @@ static enum weir_status take_column(struct weir_mapping *mapping, struct weir_sl
     return WEIR_OK;
 }
 
-/* ---- columns and constants ---- */
+/* ---- columns ---- */
 
-static void note(struct weir_mapping *mapping, const struct weir_slot *slot)
+void weir_mapping_note(struct weir_mapping *mapping, const struct weir_slot *slot)
 {
     const struct weir_member *member = slot->member;
     mapping->has_id = mapping->has_id || slot->use == WEIR_USE_ID;
@@ -254,16 +261,22 @@ static void note(struct weir_mapping *mapping, const struct weir_slot *slot)
         mapping->owner_column = member->column;
 }
 
-static enum weir_status choose_column(struct weir_mapping *mapping, struct weir_str name,
-                                      struct weir_error *err)
+/* What cannot be written is said of all of them at once. */
+static enum weir_status settle(struct weir_mapping *mapping, struct weir_slot *slot,
+                               struct weir_error *err)
 {
-    struct weir_slot *slot = add_slot(&mapping->slots, name);
-    enum weir_status status = resolve(mapping, slot, err);
-    if (!status)
-        status = take_column(mapping, slot, err);
-    if (!status)
-        note(mapping, slot);
-    return status;
+    struct weir_error why;
+    enum weir_status status = resolve(mapping, slot, &why);
+    if (status && slot->unwritable) {
+        slot->refusal = weir_strdup(why.message);
+        return WEIR_OK;
+    }
+    if (!status && !mapping->named)
+        status = weir_mapping_take_column(mapping, slot, &why);
+    if (status)
+        return weir_fail(err, status, "%s", why.message);
+    weir_mapping_note(mapping, slot);
+    return WEIR_OK;
 }
 
 /* A name that is known to come. Two of them may mean one column: rows have one or the other. */
@@ -274,58 +287,82 @@ static enum weir_status choose_name(struct weir_mapping *mapping, struct weir_st
     uint32_t known;
     if (weir_map_find(&mapping->memory->map, name, &known))
         return WEIR_OK;
-    struct weir_slot *slot = add_slot(names, name);
+    struct weir_slot *slot = weir_slots_add(names, name);
     weir_map_add(&mapping->memory->map, weir_str_from(slot->name), names->count - 1);
-    enum weir_status status = resolve(mapping, slot, err);
-    if (!status)
-        note(mapping, slot);
-    return status;
+    return settle(mapping, slot, err);
 }
 
-static enum weir_status check_constant(const struct weir_mapping *mapping,
-                                       const struct weir_slot *slot, struct weir_error *err)
-{
-    struct weir_item item = { .member = slot->member, .cell = slot->constant };
-    bool later = item.member && item.member->lookup &&
-                 item.member->lookup->way == WEIR_LOOKUP_REFERENCE; /* its list is not there yet */
-    if (!item.member || later || !item.cell.len)
-        return WEIR_OK;
-    struct weir_arena *arena = weir_arena_new(WEIR_DRAFT_BYTES_ENOUGH);
-    enum weir_status status = weir_item_read(mapping, &item, arena, err);
-    weir_arena_unref(arena);
-    return status;
-}
-
-static enum weir_status choose_constant(struct weir_mapping *mapping,
-                                        const struct weir_spec_with *with, struct weir_error *err)
-{
-    struct weir_str target = weir_str_from(with->target);
-    struct weir_slot *slot = add_slot(&mapping->constants, target);
-    slot->constant = weir_str_from(with->value);
-    enum weir_status status = resolve_target(mapping, slot, target, err);
-    if (!status)
-        status = take_column(mapping, slot, err);
-    if (!status && slot->use == WEIR_USE_ID)
-        status = weir_fail(err, WEIR_E_INVALID,
-                           "\"%s\" cannot be a constant: no two rows have the same id",
-                           slot->column->name);
-    if (!status)
-        status = check_constant(mapping, slot, err);
-    if (!status)
-        note(mapping, slot);
-    return status;
-}
-
-static enum weir_status choose_all(struct weir_mapping *mapping, struct weir_columns columns,
-                                   struct weir_error *err)
+/* The names of the first row, and those that the mapping file speaks of: any row may have them. */
+static enum weir_status choose_names(struct weir_mapping *mapping, struct weir_columns columns,
+                                     struct weir_error *err)
 {
     enum weir_status status = WEIR_OK;
     for (uint32_t i = 0; i < columns.count && !status; i++)
-        status = mapping->named ? choose_name(mapping, columns.names[i], err)
-                                : choose_column(mapping, columns.names[i], err);
-    for (uint32_t i = 0; mapping->spec && i < mapping->spec->with_count && !status; i++)
-        status = choose_constant(mapping, &mapping->spec->with[i], err);
-    return status;
+        status = choose_name(mapping, columns.names[i], err);
+    for (uint32_t i = 0; mapping->spec && i < mapping->spec->column_count && !status; i++)
+        status = choose_name(mapping, weir_str_from(mapping->spec->columns[i].source), err);
+    return status ? status : weir_mapping_fail_unwritable(mapping, &mapping->memory->names, err);
+}
+
+static enum weir_status choose_columns(struct weir_mapping *mapping, struct weir_columns columns,
+                                       struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    for (uint32_t i = 0; i < columns.count && !status; i++)
+        status = settle(mapping, weir_slots_add(&mapping->slots, columns.names[i]), err);
+    return status ? status : weir_mapping_fail_unwritable(mapping, &mapping->slots, err);
+}
+
+/* ---- columns that say to which table another one points ---- */
+
+static uint32_t find_beside(struct weir_columns columns, const char *name)
+{
+    const size_t len = strlen(name);
+    const struct weir_str term = weir_str_from(WEIR_READ_TABLE_TERM);
+    for (uint32_t i = 0; i < columns.count; i++) {
+        struct weir_str it = columns.names[i];
+        if (it.len == len + term.len && memcmp(it.ptr, name, len) == 0 &&
+            memcmp(it.ptr + len, term.ptr, term.len) == 0)
+            return i;
+    }
+    return WEIR_NO_PLACE;
+}
+
+/* `_maker_value` alone: nothing says to which of several tables it points. */
+static bool is_vague(const struct weir_slot *slot)
+{
+    const struct weir_lookup *lookup = slot->member ? slot->member->lookup : NULL;
+    struct weir_str inner;
+    return lookup && !lookup->only && slot->table_place == WEIR_NO_PLACE &&
+           weir_read_member_of(weir_str_from(slot->name), &inner) == WEIR_READ_LOOKUP;
+}
+
+static enum weir_status fail_vague(const struct weir_slot *slot, struct weir_error *err)
+{
+    struct weir_str table = slot->member->lookup->ends[0].table;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "\"%s\" may point to several tables, and no \"%s%s\" beside it says to which; "
+                     "say it in a mapping file, as \"%s:%.*s\", or pass over it with "
+                     "--ignore-columns",
+                     slot->name, slot->name, WEIR_READ_TABLE_TERM, slot->column->name,
+                     (int)table.len, table.ptr);
+}
+
+/* Of objects another row may say it, where the first had nothing to say: but every row has an
+ * owner. */
+static enum weir_status find_tables(struct weir_mapping *mapping, struct weir_columns columns,
+                                    struct weir_error *err)
+{
+    const bool named = mapping->named;
+    const struct weir_slots *slots = named ? &mapping->memory->names : &mapping->slots;
+    for (uint32_t i = 0; i < slots->count && i < columns.count; i++) {
+        struct weir_slot *slot = slots->list[i];
+        if (slot->tells_table)
+            slot->table_place = find_beside(columns, slot->name);
+        if (is_vague(slot) && (!named || slot->column->type == WEIR_COLUMN_OWNER))
+            return fail_vague(slot, err);
+    }
+    return WEIR_OK;
 }
 
 /* ---- what must be there ---- */
@@ -477,12 +514,17 @@ static void expect_anything(struct weir_mapping *mapping)
 enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
                                              struct weir_columns columns, struct weir_error *err)
 {
-    enum weir_status status = choose_all(mapping, columns, err);
+    enum weir_status status = mapping->named ? choose_names(mapping, columns, err)
+                                             : choose_columns(mapping, columns, err);
+    if (!status)
+        status = find_tables(mapping, columns, err);
+    if (!status)
+        status = weir_mapping_choose_constants(mapping, err);
     if (mapping->named)
         expect_anything(mapping);
-    if (status || mapping->named)
-        return status;
-    return check_all(mapping, columns, err);
+    if (!status && !mapping->named)
+        status = check_all(mapping, columns, err);
+    return status ? status : weir_mapping_check_said(mapping, err);
 }
 
 /* ---- names that come with the rows ---- */
@@ -494,13 +536,13 @@ const struct weir_slot *weir_mapping_slot(const struct weir_mapping *mapping, st
     uint32_t place;
     if (weir_map_find(&memory->map, name, &place))
         return memory->names.list[place];
-    if (memory->names.count == WEIR_MEMBER_NAMES_MAX)
+    if (memory->names.count >= WEIR_MEMBER_NAMES_MAX)
         return NULL;
-    struct weir_slot *slot = add_slot(&memory->names, name);
+    struct weir_slot *slot = weir_slots_add(&memory->names, name);
     weir_map_add(&memory->map, weir_str_from(slot->name), memory->names.count - 1);
     if (resolve(mapping, slot, &err) != WEIR_OK) {
         slot->use = WEIR_USE_REFUSED;
-        slot->refusal = weir_strdup(err.message);
+        slot->refusal = weir_mapping_explain(mapping, slot, &err);
     }
     return slot;
 }

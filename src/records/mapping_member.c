@@ -47,7 +47,7 @@ static enum weir_status check_type(const struct weir_mapping *mapping,
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
                      "the column \"%s\" of the table \"%s\" is of the type %s, which no row can "
-                     "carry; leave it out of the input",
+                     "carry",
                      column->name, mapping->table->name, weir_column_type_name(column->type));
 }
 
@@ -58,7 +58,7 @@ static enum weir_status check_state(const struct weir_mapping *mapping,
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
                      "the column \"%s\" of the table \"%s\" is set by actions that close a row, "
-                     "which are not offered here; leave it out of the input (--ignore-columns)",
+                     "which are not offered here",
                      column->name, mapping->table->name);
 }
 
@@ -73,11 +73,9 @@ static enum weir_status check(const struct weir_mapping *mapping, const struct w
     const char *hint = "";
     if (mapping->operation == WEIR_OPERATION_UPSERT && column->for_create != column->for_update)
         hint = column->for_create ? ", only by a create" : ", only by an update";
-    return weir_fail(
-        err, WEIR_E_INVALID,
-        "the column \"%s\" of the table \"%s\" cannot be written by %s%s; leave it out "
-        "of the input",
-        column->name, mapping->table->name, weir_mapping_verb(mapping), hint);
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the column \"%s\" of the table \"%s\" cannot be written by %s%s",
+                     column->name, mapping->table->name, weir_mapping_verb(mapping), hint);
 }
 
 /* ---- making one ---- */
@@ -112,6 +110,7 @@ enum weir_status weir_mapping_add_member(const struct weir_mapping *mapping, str
     const struct weir_column *column = slot->column;
     enum weir_cell_empty empty = mapping->empty;
     enum weir_status status = check(mapping, column, err);
+    slot->unwritable = status != WEIR_OK;
     if (status)
         return status;
     if (slot->said && slot->said->empty >= 0)

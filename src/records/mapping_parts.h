@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of a mapping share: mapping.c (making one), mapping_columns.c (what each column of
- * the input is for), mapping_member.c (those that are written), mapping_key.c (by what rows are
+ * the input is for), mapping_said.c (what is said beside it), mapping_refusal.c (columns that
+ * cannot go anywhere), mapping_member.c (those that are written), mapping_key.c (by what rows are
  * named), mapping_row.c (rows of cells), mapping_state.c (their states), mapping_tables.c (what
  * must be known before), naming.c (naming a row) and object.c (rows that are JSON objects).
  *
@@ -51,10 +52,14 @@ struct weir_slot {
     const struct weir_column *column;    /* NULL: none */
     struct weir_member *member;          /* owned */
     const struct weir_spec_column *said; /* NULL: nothing */
-    struct weir_map values;              /* cell -> place in said->values */
+    struct weir_map values;              /* cell -> place in said->values … */
+    bool trims;                          /* … also without the blanks around it */
     bool tells_table; /* the row says beside it to which table it points: Dataverse's own format */
+    uint32_t table_place; /* … of cells: in this column of the input; WEIR_NO_PLACE: it does not */
+    bool redirected;      /* it is createdon, which goes to another column */
+    bool unwritable;      /* its column cannot be written: `refusal` says why */
     char *refusal;
-    struct weir_str constant;
+    const struct weir_spec_with *with; /* of a constant; NULL: it is of the input */
 };
 
 struct weir_slots {
@@ -130,11 +135,46 @@ enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
 /* The slot of a member of that name. NULL: the row has more names than are remembered. */
 const struct weir_slot *weir_mapping_slot(const struct weir_mapping *mapping, struct weir_str name);
 
+struct weir_slot *weir_slots_add(struct weir_slots *slots, struct weir_str name);
 void weir_slots_release(struct weir_slots *slots);
 
-/* "no column of that name", with the nearest that there is. */
+/* Where the slot goes, as column_target.h writes it. What ids are derived from need not be a column
+ * of the table. */
+enum weir_status weir_mapping_resolve(const struct weir_mapping *mapping, struct weir_slot *slot,
+                                      struct weir_str text, struct weir_error *err);
+
+/* It fills its column, which no other does; and what the mapping has to know of it. */
+enum weir_status weir_mapping_take_column(struct weir_mapping *mapping, struct weir_slot *slot,
+                                          struct weir_error *err);
+void weir_mapping_note(struct weir_mapping *mapping, const struct weir_slot *slot);
+
+/* ---- mapping_said.c ---- */
+
+enum weir_status weir_mapping_choose_constants(struct weir_mapping *mapping,
+                                               struct weir_error *err);
+
+/* What is wrong, behind the place of the mapping file where it was said. */
+enum weir_status weir_mapping_fail_place(const struct weir_spec *spec, struct weir_spec_place place,
+                                         const struct weir_error *why, struct weir_error *err);
+
+/* ---- mapping_refusal.c ---- */
+
+/* "no column of that name", with the nearest that there is; of a column of the input with the
+ * option that passes over it. */
 enum weir_status weir_mapping_fail_unknown(const struct weir_table *table, struct weir_str name,
                                            struct weir_error *err);
+enum weir_status weir_mapping_fail_slot(const struct weir_mapping *mapping,
+                                        const struct weir_slot *slot, struct weir_str name,
+                                        struct weir_error *err);
+
+/* Why rows with this member are refused. The caller frees it. */
+char *weir_mapping_explain(const struct weir_mapping *mapping, const struct weir_slot *slot,
+                           const struct weir_error *why);
+
+/* All slots that cannot be written, in one sentence. WEIR_OK: there is none. */
+enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping,
+                                              const struct weir_slots *slots,
+                                              struct weir_error *err);
 
 /* ---- mapping_member.c ---- */
 
@@ -167,6 +207,7 @@ struct weir_item {
     struct weir_str table;       /* to which it points, if the row says it beside it */
     bool null;                   /* the column is cleared … */
     bool empty;                  /* … by a cell with nothing in it */
+    bool redirected;             /* it is createdon, which goes to another column */
     enum weir_pass pass;         /* in which it is written */
     size_t bytes;                /* with its name and a comma */
     struct weir_binding binding; /* of a lookup */
@@ -175,6 +216,11 @@ struct weir_item {
 /* What the cell becomes. WEIR_E_INVALID: it cannot be right; WEIR_E_TOO_BIG: the arena is full. */
 enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
                                 struct weir_arena *arena, struct weir_error *err);
+
+/* Whether rows may clear the column, or leave it out for that. WEIR_E_INVALID: they may not. */
+enum weir_status weir_mapping_check_clearing(const struct weir_mapping *mapping,
+                                             const struct weir_member *member,
+                                             struct weir_error *err);
 
 /* ---- mapping_state.c ---- */
 
@@ -207,6 +253,11 @@ struct weir_row_name {
 /* Give the draft its id, key, partition and hash, or a refusal. False: the arena is full. */
 bool weir_mapping_name(const struct weir_mapping *mapping, const struct weir_row_name *name,
                        struct weir_arena *arena, struct weir_draft *draft);
+
+/* A cell can name rows, as a part of what does. WEIR_E_INVALID: it can not. */
+enum weir_status weir_mapping_check_name(const struct weir_mapping *mapping,
+                                         const struct weir_slot *slot, struct weir_str cell,
+                                         struct weir_arena *arena, struct weir_error *err);
 
 /*
  * Memory for the members with a comma before each, of that many bytes and not none; target.members

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "records/mapping_parts.h"
+#include "records/read_format.h"
 
 #define ASTRAY                                                                                     \
     "the row is in a partition and points to a row of its own table, which a lookup does not "     \
@@ -127,9 +128,8 @@ static bool is_kept(const struct weir_column *column)
  * What says when a row was created is never cleared: rows that Dataverse wrote have it beside
  * createdon, mostly null.
  */
-static bool is_nothing(const struct row *row, const struct weir_member *member)
+static bool is_nothing(const struct weir_mapping *mapping, const struct weir_member *member)
 {
-    const struct weir_mapping *mapping = row->mapping;
     bool create = mapping->operation == WEIR_OPERATION_CREATE;
     if (member->column->type == WEIR_COLUMN_OWNER && mapping->owner.len)
         return true;
@@ -138,13 +138,15 @@ static bool is_nothing(const struct row *row, const struct weir_member *member)
     return create && (member->lookup || is_kept(member->column));
 }
 
-static bool refuse_clearing(const struct row *row, const struct weir_column *column)
+enum weir_status weir_mapping_check_clearing(const struct weir_mapping *mapping,
+                                             const struct weir_member *member,
+                                             struct weir_error *err)
 {
-    char reason[200];
-    snprintf(reason, sizeof(reason),
-             "\"%.100s\" cannot be cleared: every row has one; leave it out or give it a value",
-             column->name);
-    return refuse(row, column, reason);
+    if (is_nothing(mapping, member) || !is_kept(member->column))
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID,
+                     "\"%s\" cannot be cleared: every row has one; leave it out or give it a value",
+                     member->column->name);
 }
 
 /* ---- sorting cells ---- */
@@ -175,14 +177,18 @@ static struct weir_item *find_column(const struct row *row, const struct weir_co
     return &row->items[i];
 }
 
-/* A second cell for a column, as a lookup to several tables may have it. An empty one says nothing
- * beside one that is filled. */
+/*
+ * A second cell for a column, as a lookup to several tables may have it. An empty one says nothing
+ * beside one that is filled. In a row that Dataverse wrote, createdon is when it was created and
+ * overriddencreatedon when it was brought in, by an earlier migration: the first is what is meant.
+ */
 static bool add_second(const struct row *row, const struct weir_item *item)
 {
     struct weir_item *first = find_column(row, item->member->column);
-    if (!item->empty && !first->empty)
+    bool dates = item->redirected != first->redirected;
+    if (!item->empty && !first->empty && !dates)
         return refuse_twice(row, item->member->column);
-    if (first->empty)
+    if (first->empty || (dates && item->redirected))
         *first = *item;
     return true;
 }
@@ -192,23 +198,26 @@ static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_
 {
     const struct weir_member *member = slot->member;
     bool empty = !cell.len && !null;
+    struct weir_error err;
     if (empty && member->rule.empty == WEIR_CELL_EMPTY_OMIT)
         return true;
     if (empty && member->rule.empty == WEIR_CELL_EMPTY_REJECT) {
-        struct weir_error err;
         size_t bytes;
         weir_cell_rule_measure(&member->rule, cell, &bytes, &err);
         return refuse(row, member->column, err.message);
     }
     null = null || empty;
-    if (null && is_nothing(row, member))
+    if (null && is_nothing(row->mapping, member))
         return true;
-    if (null && is_kept(member->column))
-        return refuse_clearing(row, member->column);
+    if (null && weir_mapping_check_clearing(row->mapping, member, &err))
+        return refuse(row, member->column, err.message);
     row->owned = row->owned || member->column->type == WEIR_COLUMN_OWNER;
-    struct weir_item item = {
-        .member = member, .cell = cell, .table = table, .null = null, .empty = empty
-    };
+    struct weir_item item = { .member = member,
+                              .cell = cell,
+                              .table = table,
+                              .null = null,
+                              .empty = empty,
+                              .redirected = slot->redirected };
     if (is_filled(row, member->column))
         return add_second(row, &item);
     row->items[row->count++] = item;
@@ -218,7 +227,10 @@ static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_
 static void translate(const struct weir_slot *slot, struct weir_str *cell, bool *null)
 {
     uint32_t place;
-    if (*null || !slot->values.count || !weir_map_find(&slot->values, *cell, &place))
+    if (*null || !slot->values.count)
+        return;
+    if (!weir_map_find(&slot->values, *cell, &place) &&
+        (!slot->trims || !weir_map_find(&slot->values, weir_str_trim(*cell), &place)))
         return;
     *null = !slot->said->values[place].to;
     *cell = weir_str_from(slot->said->values[place].to);
@@ -262,12 +274,10 @@ static bool take_cell(struct row *row, const struct weir_slot *slot, struct weir
 
 /* ---- records with names ---- */
 
-#define TABLE_OF "@Microsoft.Dynamics.CRM.lookuplogicalname"
-
 /* What the row says beside the member, in Dataverse's own format. */
 static struct weir_str table_beside(const struct weir_record *record, struct weir_str name)
 {
-    const struct weir_str term = weir_str_from(TABLE_OF);
+    const struct weir_str term = weir_str_from(WEIR_READ_TABLE_TERM);
     for (uint32_t i = 0; i < record->cell_count; i++) {
         struct weir_str other = record->names[i];
         if (other.len == name.len + term.len && memcmp(other.ptr, name.ptr, name.len) == 0 &&
@@ -316,25 +326,31 @@ static bool check_named(const struct row *row)
 
 /* ---- sorting all of them ---- */
 
+static bool take_column(struct row *row, uint32_t i)
+{
+    const struct weir_slot *slot = row->mapping->slots.list[i];
+    struct weir_str table = weir_str("", 0);
+    if (slot->table_place < row->record->cell_count)
+        table = weir_str_trim(row->record->cells[slot->table_place]);
+    return take_cell(row, slot, row->record->cells[i], false, table);
+}
+
 static bool sort_cells(struct row *row)
 {
     const struct weir_mapping *mapping = row->mapping;
     const struct weir_record *record = row->record;
     uint32_t count = record->cell_count;
-    const struct weir_str none = weir_str("", 0);
     if (!mapping->named && count > mapping->slots.count)
         count = mapping->slots.count;
     mapping->memory->turn++;
     for (uint32_t i = 0; i < count && !is_refused(row); i++) {
-        bool taken = mapping->named
-                         ? take_member(row, i)
-                         : take_cell(row, mapping->slots.list[i], record->cells[i], false, none);
-        if (!taken)
+        if (!(mapping->named ? take_member(row, i) : take_column(row, i)))
             return false;
     }
     for (uint32_t i = 0; i < mapping->constants.count && !is_refused(row); i++) {
         const struct weir_slot *slot = mapping->constants.list[i];
-        if (!take_cell(row, slot, slot->constant, !slot->constant.len, none))
+        struct weir_str constant = weir_str_from(slot->with->value);
+        if (!take_cell(row, slot, constant, !constant.len, weir_str("", 0)))
             return false;
     }
     return is_refused(row) || check_named(row);
@@ -461,11 +477,31 @@ static void write_members(const struct row *row, char *to)
         memcpy(to + row->implied.len, owner.ptr, owner.len);
 }
 
+/*
+ * What is to blame if the service refuses the row in a pass that writes one column: its lookup, its
+ * state. A status belongs to the state.
+ */
+static struct weir_str blame(const struct row *row)
+{
+    const struct weir_column *found = NULL;
+    for (uint32_t i = 0; row->pass != WEIR_PASS_ROWS && i < row->count; i++) {
+        const struct weir_item *item = &row->items[i];
+        if (item->pass != row->pass)
+            continue;
+        if (found && row->pass == WEIR_PASS_LOOKUPS)
+            return weir_str("", 0);
+        if (!found || item->member->column->type == WEIR_COLUMN_STATE)
+            found = item->member->column;
+    }
+    return weir_str_from(found ? found->name : "");
+}
+
 static bool add_members(struct row *row)
 {
     char *memory;
     measure(row);
     row->draft->idle = row->pass != WEIR_PASS_ROWS && !row->bytes;
+    row->draft->column = blame(row);
     if (!row->bytes)
         return true;
     if (!weir_mapping_reserve(row->mapping, row->bytes, row->arena, row->draft, &memory))

@@ -146,6 +146,34 @@ static bool add_part(struct weir_buf *predicate, const struct weir_cell_rule *ru
     return true;
 }
 
+static bool check_part(const struct weir_mapping *mapping, const struct weir_slot *slot,
+                       struct weir_str cell, struct weir_arena *arena, struct weir_draft *draft)
+{
+    char text[WEIR_ROW_NAME_BYTES_MAX + 1];
+    struct weir_buf predicate = { .ptr = text,
+                                  .capacity = sizeof(text),
+                                  .bytes_max = WEIR_ROW_NAME_BYTES_MAX };
+    struct weir_row_key key;
+    struct weir_guid id;
+    if (slot->use == WEIR_USE_KEY)
+        return add_part(&predicate, &mapping->key_rules[slot->key], &cell, arena, draft);
+    weir_row_key_init(&key);
+    if (slot->use == WEIR_USE_PARTITION)
+        return name_partition(mapping, cell, arena, draft, &key);
+    bool fine = weir_cell_guid(cell, &id) && !is_nil(&id);
+    return fine || refuse_id(mapping, cell, arena, draft);
+}
+
+enum weir_status weir_mapping_check_name(const struct weir_mapping *mapping,
+                                         const struct weir_slot *slot, struct weir_str cell,
+                                         struct weir_arena *arena, struct weir_error *err)
+{
+    struct weir_draft draft = { 0 };
+    if (check_part(mapping, slot, cell, arena, &draft) && !draft.refusal.len)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_INVALID, "%.*s", (int)draft.refusal.len, draft.refusal.ptr);
+}
+
 static bool set_key(struct weir_arena *arena, struct weir_draft *draft,
                     const struct weir_buf *predicate)
 {

@@ -19,6 +19,19 @@ static bool take_lookup(struct weir_str name, struct weir_str *ret)
     return true;
 }
 
+/* One that the service could have written, of OData or of its own. */
+static bool is_term(struct weir_str term)
+{
+    static const char *const spaces[] = { "odata.", "microsoft.dynamics.crm." };
+    for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+        size_t len = strlen(spaces[i]);
+        if (term.len > len &&
+            weir_str_equal_nocase(weir_str(term.ptr, len), weir_str(spaces[i], len)))
+            return true;
+    }
+    return false;
+}
+
 static enum weir_read_member annotation_of_row(struct weir_str term)
 {
     if (is(term, "odata.etag"))
@@ -39,11 +52,15 @@ enum weir_read_member weir_read_member_of(struct weir_str name, struct weir_str 
 {
     const char *sign = name.len ? memchr(name.ptr, '@', name.len) : NULL;
     size_t len = sign ? (size_t)(sign - name.ptr) : name.len;
+    struct weir_str term = weir_str(name.ptr + len, name.len - len);
+    if (sign)
+        term = weir_str(sign + 1, term.len - 1);
+    if (sign && !is_term(term))
+        len = name.len;
     *ret_column = weir_str(name.ptr, len);
     bool lookup = take_lookup(*ret_column, ret_column);
-    if (!sign)
+    if (len == name.len)
         return lookup ? WEIR_READ_LOOKUP : WEIR_READ_PLAIN;
-    struct weir_str term = weir_str(sign + 1, name.len - len - 1);
     if (!len)
         return annotation_of_row(term);
     if (lookup)

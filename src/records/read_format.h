@@ -11,12 +11,17 @@
  *      "_parentaccountid_value@Microsoft.Dynamics.CRM.lookuplogicalname":"account",  … its table
  *      "_parentaccountid_value@Microsoft.Dynamics.CRM.associatednavigationproperty":"…"}
  *
- * Names are compared to the letter, as the service does. Pure. Any thread.
+ * A file of cells has the same names in its header. Annotations are those of the service: what has
+ * another word behind an @ is plain. Names are compared to the letter, as the service does. Pure.
+ * Any thread.
  */
 #ifndef WEIR_RECORDS_READ_FORMAT_H
 #define WEIR_RECORDS_READ_FORMAT_H
 
 #include "base/str.h"
+
+/* Behind the name of a lookup, the name of the member that says its table. */
+#define WEIR_READ_TABLE_TERM "@Microsoft.Dynamics.CRM.lookuplogicalname"
 
 enum weir_read_member {
     WEIR_READ_PLAIN,             /* a column, or a navigation property */

@@ -102,8 +102,9 @@ static enum weir_status choose_format(const struct weir_reader_options *options,
         if (!own)
             return weir_fail(
                 err, WEIR_E_INVALID,
-                "the format of input \"%s\" cannot be told from its name; say it, or "
-                "name the file .csv, .tsv, .jsonl or .ndjson, with .gz if it is packed",
+                "the format of input \"%s\" cannot be told from its name; say it with --format "
+                "csv, tsv or jsonl, or name the file .csv, .tsv, .jsonl or .ndjson, with .gz if it "
+                "is packed",
                 weir_source_name(path));
         if (chosen && own != chosen)
             return weir_fail(err, WEIR_E_INVALID,

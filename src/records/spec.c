@@ -54,6 +54,7 @@ void weir_spec_release(struct weir_spec *spec)
     free(spec->columns);
     free(spec->with);
     free(spec->table);
+    free(spec->name);
     *spec = (struct weir_spec){ 0 };
 }
 
@@ -75,6 +76,7 @@ static enum weir_status ignore(struct weir_spec *spec, struct weir_str name, str
     }
     free((char *)spec->columns[place].target);
     spec->columns[place].target = NULL;
+    spec->columns[place].place = (struct weir_spec_place){ 0 };
     return WEIR_OK;
 }
 

@@ -21,10 +21,17 @@
 #include "protocol/metadata.h"
 #include "records/format.h"
 
+/* Where in the mapping file something stands; line 0: an option of the command says it. */
+struct weir_spec_place {
+    uint32_t line;
+    uint32_t column;
+};
+
 /* A cell of this text stands for a cell of that one; NULL: for null, which clears the column. */
 struct weir_spec_value {
     const char *from;
     const char *to;
+    struct weir_spec_place place;
 };
 
 struct weir_spec_column {
@@ -33,14 +40,17 @@ struct weir_spec_column {
     int empty;          /* enum weir_cell_empty; -1: as the options say */
     struct weir_spec_value *values;
     uint32_t value_count;
+    struct weir_spec_place place;
 };
 
 struct weir_spec_with {
     const char *target; /* as in column_target.h */
     const char *value;  /* empty: the column is cleared */
+    struct weir_spec_place place;
 };
 
 struct weir_spec {
+    char *name;  /* what messages call the mapping file; NULL: there is none */
     char *table; /* logical name; NULL: not said */
     struct weir_spec_column *columns;
     uint32_t column_count;
@@ -75,9 +85,9 @@ const struct weir_spec_column *weir_spec_find(const struct weir_spec *spec, stru
 /*
  * A mapping file to edit: an entry for each column of the input, guessed by its name, with comments
  * that say type, length, choices, and what lookups point to. `others`: tables whose keys are to be
- * named, as far as they are known. `named`: they are members of objects, so that names as Dataverse
- * itself writes them are understood without an entry. The buffer's overflow is the caller's to
- * check.
+ * named, as far as they are known. Names as Dataverse itself writes them are understood without an
+ * entry. `named`: they are members of objects, of which others may follow. The buffer's overflow is
+ * the caller's to check.
  */
 void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
                         struct weir_columns columns, const struct weir_table *const *others,

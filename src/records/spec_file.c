@@ -62,6 +62,11 @@ static char *copy(struct weir_str text)
     return weir_strndup(text.ptr, text.len);
 }
 
+static struct weir_spec_place place_of(const struct weir_json_node *node)
+{
+    return (struct weir_spec_place){ node->line, node->column };
+}
+
 /* ---- one column ---- */
 
 static enum weir_status read_values(const struct reading *reading,
@@ -83,6 +88,7 @@ static enum weir_status read_values(const struct reading *reading,
         column->values[column->value_count++] = (struct weir_spec_value){
             .from = copy(value->key),
             .to = null ? NULL : copy(value->text),
+            .place = place_of(value),
         };
     }
     return WEIR_OK;
@@ -126,6 +132,7 @@ static enum weir_status read_column(const struct reading *reading,
 {
     enum weir_status status = WEIR_OK;
     struct weir_spec_column *column = weir_spec_append(reading->spec, node->key);
+    column->place = place_of(node);
     if (node->type == WEIR_JSON_NULL)
         return WEIR_OK;
     if (node->type != WEIR_JSON_OBJECT) {
@@ -173,6 +180,8 @@ static enum weir_status read_with(const struct reading *reading, const struct we
             return fail_key(reading, it, "names of columns");
         status = weir_spec_set_constant(reading->spec, it->key, null ? weir_str("", 0) : it->text,
                                         reading->err);
+        if (!status)
+            reading->spec->with[reading->spec->with_count - 1].place = place_of(it);
     }
     return status;
 }
@@ -216,7 +225,7 @@ enum weir_status weir_spec_read(struct weir_str text, const char *name, struct w
     enum weir_status status = weir_json_parse(text, &json, &wrong);
     if (status)
         return weir_fail(err, status, "%s, %s", name, wrong.message);
-    struct weir_spec spec = { 0 };
+    struct weir_spec spec = { .name = weir_strdup(name) };
     struct reading reading = { name, &spec, err };
     status = read_root(&reading, weir_json_root(json));
     weir_json_free(json);

@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "records/cell_kinds.h"
 #include "records/column_target.h"
+#include "records/mapping_parts.h"
 #include "records/read_format.h"
 #include "records/spec.h"
 
@@ -150,6 +151,8 @@ static bool can_be_written(const struct weir_table *table, const struct weir_col
 {
     bool known = weir_typed_kind_of(column) || weir_column_is_lookup(column);
     bool naming = strcmp(column->name, table->primary_id) == 0;
+    if (column->type == WEIR_COLUMN_STATE && weir_mapping_table_closes(table))
+        return false;
     bool created = strcmp(column->name, "createdon") == 0; /* it goes to overriddencreatedon */
     return naming || created || (known && (column->for_create || column->for_update));
 }
@@ -187,13 +190,49 @@ static void add_understood(struct weir_buf *buf, struct weir_str name)
     weir_buf_add_text(buf, "\n");
 }
 
+/* It may point to several tables, and no column beside it says to which: a header has all of them.
+ */
+static bool is_vague(const struct weir_table *table, struct weir_columns columns,
+                     struct weir_str name)
+{
+    const struct weir_str term = weir_str_from(WEIR_READ_TABLE_TERM);
+    struct weir_str inner;
+    if (weir_read_member_of(name, &inner) != WEIR_READ_LOOKUP)
+        return false;
+    const struct weir_column *column = weir_table_column(table, inner);
+    for (uint32_t i = 0; i < columns.count; i++) {
+        struct weir_str it = columns.names[i];
+        if (it.len == name.len + term.len && memcmp(it.ptr, name.ptr, name.len) == 0 &&
+            memcmp(it.ptr + name.len, term.ptr, term.len) == 0)
+            return false;
+    }
+    return column && (column->target_count > 1 || column->type == WEIR_COLUMN_OWNER);
+}
+
+static void add_vague(struct weir_buf *buf, const struct weir_table *table, struct weir_str name)
+{
+    struct weir_str inner;
+    weir_read_member_of(name, &inner);
+    const struct weir_column *column = weir_table_column(table, inner);
+    weir_buf_printf(buf,
+                    "    // %s to one of several tables, and nothing says to which: ignored, until "
+                    "you say it,\n    // as \"%s:%s\"\n",
+                    weir_column_type_name(column->type), column->name,
+                    column->type == WEIR_COLUMN_OWNER ? "systemuser" : column->targets[0].table);
+    add_entry(buf, name, weir_str(NULL, 0));
+}
+
 static void add_column(struct weir_buf *buf, const struct weir_table *table, struct weir_str name,
                        const struct weir_table *const *others, size_t other_count)
 {
     struct weir_column_target target;
+    struct weir_str inner;
     bool said = weir_column_target_parse(name, &target, NULL) == WEIR_OK && target.table.ptr;
+    bool lookup = weir_read_member_of(name, &inner) == WEIR_READ_LOOKUP;
+    if (said)
+        inner = target.column;
     const struct weir_column *column =
-        said ? weir_table_column(table, target.column) : guess(table, name);
+        said || lookup ? weir_table_column(table, inner) : guess(table, name);
     if (!column) {
         weir_buf_add_text(buf, "    // no column is called like this: ignored, until you say where "
                                "it goes\n");
@@ -225,7 +264,9 @@ void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
     weir_json_text_add(buf, weir_str_from(table->name));
     weir_buf_add_text(buf, ",\n  \"columns\": {\n");
     for (uint32_t i = 0; i < columns.count; i++) {
-        if (named && is_understood(table, columns.names[i]))
+        if (!named && is_vague(table, columns, columns.names[i]))
+            add_vague(buf, table, columns.names[i]);
+        else if (is_understood(table, columns.names[i]))
             add_understood(buf, columns.names[i]);
         else
             add_column(buf, table, columns.names[i], others, other_count);

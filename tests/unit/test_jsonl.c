@@ -397,8 +397,11 @@ START_TEST(members_of_rows_that_were_read_are_recognised)
         { "@odata.context", WEIR_READ_ANNOTATION, "" },
         { "@odata.editLink", WEIR_READ_ANNOTATION, "" },
         { "@odata.etags", WEIR_READ_ANNOTATION, "" },
-        { "@", WEIR_READ_ANNOTATION, "" },
-        { "x@", WEIR_READ_ANNOTATION, "x" },
+        { "@", WEIR_READ_PLAIN, "@" },
+        { "x@", WEIR_READ_PLAIN, "x@" },
+        { "x@odata.", WEIR_READ_PLAIN, "x@odata." },
+        { "e@mail", WEIR_READ_PLAIN, "e@mail" },
+        { "_x_value@mail", WEIR_READ_PLAIN, "_x_value@mail" },
         { "x@odata.etag", WEIR_READ_ANNOTATION, "x" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

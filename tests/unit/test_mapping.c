@@ -113,26 +113,61 @@ END_TEST
 START_TEST(columns_that_are_not_there_are_refused_with_the_nearest)
 {
     static const char *const rows[][2] = {
-        { "name,nmae", "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?" },
-        { "Name", "the table \"gadget\" has no column \"Name\"; did you mean \"name\"?" },
-        { "GadgetId",
-          "the table \"gadget\" has no column \"GadgetId\"; did you mean \"gadgetid\"?" },
-        { "name,colour",
-          "the table \"gadget\" has no column \"colour\"; columns go by their logical "
-          "names" },
-        { " name", "the table \"gadget\" has no column \" name\"; did you mean \"name\"?" },
+        { "name,nmae", "the table \"gadget\" has no column \"nmae\"; did you mean \"name\", or is "
+                       "it to be passed over with --ignore-columns nmae?" },
+        { "Name", "the table \"gadget\" has no column \"Name\"; did you mean \"name\", or is it to "
+                  "be passed over with --ignore-columns Name?" },
+        { "GadgetId", "the table \"gadget\" has no column \"GadgetId\"; did you mean \"gadgetid\", "
+                      "or is it to be passed over with --ignore-columns GadgetId?" },
+        { "name,the colour", "the table \"gadget\" has no column \"the colour\"; columns go by "
+                             "their logical names, or are passed over with --ignore-columns 'the "
+                             "colour'" },
+        { " name", "the table \"gadget\" has no column \" name\"; did you mean \"name\", or is it "
+                   "to be passed over with a mapping file, which \"weir map gadget FILE\" "
+                   "writes?" },
+        { "it's", "the table \"gadget\" has no column \"it's\"; columns go by their logical names, "
+                  "or are passed over with a mapping file, which \"weir map gadget FILE\" writes" },
         { "partitionid", "the table \"gadget\" has no column \"partitionid\"; columns go by their "
-                         "logical names" },
+                         "logical names, or are passed over with --ignore-columns partitionid" },
         { "name,0123456789012345678901234567890123456789012345678901234567890123456789",
           "the table \"gadget\" has no column "
           "\"012345678901234567890123456789012345678901234567890123456789\"; columns go by their "
-          "logical names" },
+          "logical names, or are passed over with --ignore-columns "
+          "0123456789012345678901234567890123456789012345678901234567890123456789" },
     };
     for (int operation = WEIR_OPERATION_CREATE; operation <= WEIR_OPERATION_DELETE; operation++) {
         rig_options.operation = (enum weir_operation)operation;
         for (size_t i = 0; i < COUNT(rows); i++)
             rig_refused(rows[i][0], rows[i][1]);
     }
+}
+END_TEST
+
+/* The words that pass over all of them can be copied, with those that were said before. */
+START_TEST(all_columns_that_cannot_be_written_are_named_at_once)
+{
+    struct weir_spec spec = { 0 };
+    rig_refused("kindname,name,manual,photo",
+                "3 columns of the input cannot be written by a create; pass over them with "
+                "--ignore-columns kindname,manual,photo");
+    must(weir_spec_ignore(&spec, weir_str_from("x y, manual"), &err) == WEIR_OK);
+    rig_options.spec = &spec;
+    rig_refused("kindname,x y,name,manual,photo",
+                "2 columns of the input cannot be written by a create; pass over them with "
+                "--ignore-columns 'x y,manual,kindname,photo'");
+    must(weir_spec_ignore(&spec, weir_str_from("kindname,photo"), &err) == WEIR_OK);
+    rig_open("kindname,x y,name,manual,photo");
+    weir_spec_release(&spec);
+    rig_options.spec = NULL;
+    char long_name[900];
+    snprintf(long_name, sizeof(long_name), "kindname,%0860d", 0);
+    must(weir_spec_ignore(&spec, weir_str_from(long_name + 9), &err) == WEIR_OK);
+    rig_options.spec = &spec;
+    rig_refused("kindname,photo",
+                "2 columns of the input cannot be written by a create; pass over "
+                "them with a mapping file, which \"weir map gadget FILE\" writes");
+    weir_spec_release(&spec);
+    rig_options.spec = NULL;
 }
 END_TEST
 
@@ -144,31 +179,29 @@ START_TEST(columns_that_cannot_be_written_are_refused)
         const char *message;
     } rows[] = {
         { WEIR_OPERATION_CREATE, "name,kindname",
-          "the column \"kindname\" of the table \"gadget\" cannot be written by a create; leave it "
-          "out of the input" },
+          "the column \"kindname\" of the table \"gadget\" cannot be written by a create; pass "
+          "over it with --ignore-columns kindname" },
         { WEIR_OPERATION_UPDATE, "gadgetid,plain",
-          "the column \"plain\" of the table \"gadget\" cannot be written by an update; leave it "
-          "out of the input" },
+          "the column \"plain\" of the table \"gadget\" cannot be written by an update; pass over "
+          "it with --ignore-columns plain" },
         { WEIR_OPERATION_UPSERT, "gadgetid,plain",
           "the column \"plain\" of the table \"gadget\" cannot be written by an upsert, only by a "
-          "create; leave it out of the input" },
+          "create; pass over it with --ignore-columns plain" },
         { WEIR_OPERATION_UPSERT, "gadgetid,kindname",
-          "the column \"kindname\" of the table \"gadget\" cannot be written by an upsert; leave "
-          "it "
-          "out of the input" },
+          "the column \"kindname\" of the table \"gadget\" cannot be written by an upsert; pass "
+          "over it with --ignore-columns kindname" },
         { WEIR_OPERATION_CREATE, "notes",
-          "the column \"notes\" of the table \"gadget\" cannot be written by a create; leave it "
-          "out "
-          "of the input" },
+          "the column \"notes\" of the table \"gadget\" cannot be written by a create; pass over "
+          "it with --ignore-columns notes" },
         { WEIR_OPERATION_UPSERT, "gadgetid,notes",
           "the column \"notes\" of the table \"gadget\" cannot be written by an upsert, only by an "
-          "update; leave it out of the input" },
+          "update; pass over it with --ignore-columns notes" },
         { WEIR_OPERATION_CREATE, "manual",
           "the column \"manual\" of the table \"gadget\" is of the type file, which no row can "
-          "carry; leave it out of the input" },
+          "carry; pass over it with --ignore-columns manual" },
         { WEIR_OPERATION_UPDATE, "gadgetid,photo",
           "the column \"photo\" of the table \"gadget\" is of the type image, which no row can "
-          "carry; leave it out of the input" },
+          "carry; pass over it with --ignore-columns photo" },
         { WEIR_OPERATION_CREATE, "name,pieces,name",
           "the input has the column \"name\" twice; the table \"gadget\" takes it once" },
         { WEIR_OPERATION_DELETE, "gadgetid,gadgetid",
@@ -430,6 +463,7 @@ int main(void)
     rig_add(&s, what_a_parser_reads_is_what_stood_in_the_cell);
     rig_add(&s, each_byte_alone_at_each_place_is_escaped_if_it_must_be);
     rig_add(&s, columns_that_are_not_there_are_refused_with_the_nearest);
+    rig_add(&s, all_columns_that_cannot_be_written_are_named_at_once);
     rig_add(&s, columns_that_cannot_be_written_are_refused);
     rig_add(&s, a_delete_passes_over_columns_that_the_table_has);
     rig_add(&s, the_shape_is_the_set_of_columns_that_have_a_value);

@@ -76,18 +76,83 @@ START_TEST(an_unknown_member_refuses_its_row_and_no_other)
     open_named(NULL);
     for (int again = 0; again < 3; again++) {
         members({ "name", "x" }, { "peices", "5" });
-        is_refused("peices",
-                   "the table \"gadget\" has no column \"peices\"; did you mean \"pieces\"?");
+        is_refused(
+            "peices",
+            "the table \"gadget\" has no column \"peices\"; did you mean \"pieces\", or is it "
+            "to be passed over with --ignore-columns peices?");
         members({ "name", "x" });
         is_members("\"name\":\"x\"");
         members({ "manual", "x" });
         is_refused("manual", "the column \"manual\" of the table \"gadget\" is of the type file, "
-                             "which no row can carry; leave it out of the input");
+                             "which no row can carry; pass over it with --ignore-columns manual");
         members({ "Maker@odata.bind", "/accounts(1)" });
         is_refused("Maker@odata.bind",
                    "\"Maker@odata.bind\" is a member as the Web API takes it; a lookup is written "
                    "column:table, or all rows are sent as they are (--raw)");
     }
+}
+END_TEST
+
+/* A file of cells may have the names of Dataverse, too. */
+START_TEST(a_header_that_dataverse_wrote_is_understood)
+{
+    rig_open("@odata.etag,name,kind@OData.Community.Display.V1.FormattedValue,_buyer_value,"
+             "_buyer_value@Microsoft.Dynamics.CRM.lookuplogicalname,_maker_value,_ownerid_value@"
+             "Microsoft.Dynamics.CRM.lookuplogicalname,_ownerid_value");
+    rig_row("W/1", "x", "Gizmo", ID_1, "contact", ID_2, "team", ID_2);
+    is_members("\"name\":\"x\",\"buyer_contact@odata.bind\":\"/contacts(" ID_1
+               ")\",\"Maker@odata.bind\":\"/accounts(" ID_2 ")\",\"ownerid@odata.bind\":"
+               "\"/teams(" ID_2 ")\"");
+    rig_row("", "x", "", "", "", "", "systemuser", ID_2);
+    is_members("\"name\":\"x\",\"ownerid@odata.bind\":\"/systemusers(" ID_2 ")\"");
+    rig_row("", "x", "", ID_1, "", "", "", "");
+    is_refused("buyer", "\"" ID_1 "\" is no reference; \"buyer\" takes account:ID or contact:ID");
+    rig_refused("_buyer_value",
+                "\"_buyer_value\" may point to several tables, and no \"_buyer_value@Microsoft."
+                "Dynamics.CRM.lookuplogicalname\" beside it says to which; say it in a mapping "
+                "file, as \"buyer:account\", or pass over it with --ignore-columns");
+    rig_options.named = true;
+    rig_open("name,_buyer_value");
+    rig_refused("name,_ownerid_value",
+                "\"_ownerid_value\" may point to several tables, and no \"_ownerid_value@Microsoft."
+                "Dynamics.CRM.lookuplogicalname\" beside it says to which; say it in a mapping "
+                "file, as \"ownerid:systemuser\", or pass over it with --ignore-columns");
+    rig_options.named = false;
+    rig_refused("e@mail", "the table \"gadget\" has no column \"e@mail\"; columns go by their "
+                          "logical names, or are passed over with --ignore-columns e@mail");
+    rig_refused("_name_value",
+                "\"_name_value\" reads as a lookup, and the column \"name\" of the table "
+                "\"gadget\" is none");
+    rig_options.operation = WEIR_OPERATION_DELETE;
+    rig_open("gadgetid,_buyer_value");
+}
+END_TEST
+
+/* What the row says of the table counts behind a mapping file, too, unless that ignores it. */
+START_TEST(a_lookup_that_is_mapped_points_to_the_table_that_the_row_says)
+{
+    struct weir_spec spec = { 0 };
+    const char *text = "{\"columns\":{\"_ownerid_value\":\"ownerid\"}}";
+    must(weir_spec_read(weir_str_from(text), "m", &spec, &err) == WEIR_OK);
+    rig_options.spec = &spec;
+    rig_open("_ownerid_value,_ownerid_value@Microsoft.Dynamics.CRM.lookuplogicalname");
+    rig_row(ID_1, "team");
+    is_members("\"ownerid@odata.bind\":\"/teams(" ID_1 ")\"");
+    open_named(NULL);
+    members({ "_ownerid_value", ID_1 },
+            { "_ownerid_value@Microsoft.Dynamics.CRM.lookuplogicalname", "team" });
+    is_members("\"ownerid@odata.bind\":\"/teams(" ID_1 ")\"");
+    weir_spec_release(&spec);
+    text = "{\"columns\":{\"_ownerid_value\":\"ownerid:systemuser\",\"_ownerid_value@Microsoft."
+           "Dynamics.CRM.lookuplogicalname\":null}}";
+    must(weir_spec_read(weir_str_from(text), "m", &spec, &err) == WEIR_OK);
+    open_named(NULL);
+    members({ "_ownerid_value", ID_1 },
+            { "_ownerid_value@Microsoft.Dynamics.CRM.lookuplogicalname", "team" });
+    is_members("\"ownerid@odata.bind\":\"/systemusers(" ID_1 ")\"");
+    weir_mapping_free(mapping);
+    mapping = NULL;
+    weir_spec_release(&spec);
 }
 END_TEST
 
@@ -182,7 +247,8 @@ START_TEST(names_that_are_known_to_come_are_looked_at_before)
     const struct weir_column *by;
     rig_options.named = true;
     rig_refused("name,peices",
-                "the table \"gadget\" has no column \"peices\"; did you mean \"pieces\"?");
+                "the table \"gadget\" has no column \"peices\"; did you mean \"pieces\", or is it "
+                "to be passed over with --ignore-columns peices?");
     open_named("ownerid:systemuser(domainname)");
     must(weir_mapping_reference(mapping, 0, &of, &by));
     members({ "ownerid:systemuser(domainname)", "x" });
@@ -250,7 +316,7 @@ START_TEST(no_more_names_are_remembered_than_the_bound_allows)
     is_refused("", "the objects of the input have more than 10000 different names of members");
     members({ "x0", "x" });
     is_refused("x0", "the table \"gadget\" has no column \"x0\"; columns go by their logical "
-                     "names");
+                     "names, or are passed over with --ignore-columns x0");
 }
 END_TEST
 
@@ -342,6 +408,8 @@ int main(void)
     lookup_add(&s, members_go_by_the_same_rules_as_cells);
     lookup_add(&s, a_row_of_members_is_the_row_of_cells_in_other_clothes);
     lookup_add(&s, an_unknown_member_refuses_its_row_and_no_other);
+    lookup_add(&s, a_header_that_dataverse_wrote_is_understood);
+    lookup_add(&s, a_lookup_that_is_mapped_points_to_the_table_that_the_row_says);
     lookup_add(&s, a_row_may_name_a_column_once);
     lookup_add(&s, null_clears_a_column_and_an_empty_text_is_an_empty_cell);
     lookup_add(&s, the_format_of_dataverse_itself_is_understood);

@@ -7,8 +7,8 @@
 #define TO(id) "\"Maker@odata.bind\":\"/gadgets(" id ")\""
 #define CLOSED "\"statecode\":1"
 #define CLOSES                                                                                     \
-    "is set by actions that close a row, which are not offered here; leave it out of "             \
-    "the input (--ignore-columns)"
+    "is set by actions that close a row, which are not offered here; pass over it with "           \
+    "--ignore-columns statecode"
 
 static void in_pass(enum weir_pass pass)
 {

@@ -50,7 +50,12 @@ START_TEST(a_mapping_file_says_where_columns_go_and_what_their_cells_mean)
     use_spec("{'table':'account'}");
     rig_refused("name", "the mapping file is for the table \"account\", and rows go to \"gadget\"");
     use_spec("{'columns':{'Firma':'nmae'}}");
-    rig_refused("Firma", "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?");
+    rig_refused("Firma", "map.json, line 1, column 21: the table \"gadget\" has no column "
+                         "\"nmae\"; did you mean \"name\"?");
+    use_spec("{'columns':{'Firma':'kindname','name':'plain'}}");
+    rig_refused("Firma,name",
+                "map.json, line 1, column 21: the column \"kindname\" of the table \"gadget\" "
+                "cannot be written by a create; pass over it with --ignore-columns Firma");
 }
 END_TEST
 
@@ -86,23 +91,9 @@ START_TEST(constants_are_in_every_row)
     rig_row("1.5");
     is_members("\"weight\":1.5,\"name\":\"\u00fc\\\"\",\"Maker@odata.bind\":\"/accounts("
                "accountnumber='A1')\",\"pieces\":null,\"ownerid@odata.bind\":\"/teams(" ID_1 ")\"");
-    rig_refused("weight,name", "the column \"name\" has a constant, and is in the input as "
-                               "\"name\"; leave one of them out");
-    static const char *const rows[][2] = {
-        { "{'with':{'nmae':'x'}}",
-          "the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?" },
-        { "{'with':{'pieces':'x'}}",
-          "\"x\" is no whole number; \"pieces\" takes digits without separators" },
-        { "{'with':{'gadgetid':'" ID_1 "'}}",
-          "\"gadgetid\" cannot be a constant: no two rows have the same id" },
-        { "{'with':{'maker':'x'}}", "\"x\" is no id; \"maker\" takes 32 hexadecimal digits in "
-                                    "groups of 8-4-4-4-12, not all of them 0" },
-    };
+    rig_refused("weight,name", "map.json, line 1, column 17: the column \"name\" has a constant, "
+                               "and is in the input as \"name\"; leave one of them out");
     rig_options.connections = 1;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        use_spec(rows[i][0]);
-        rig_refused("weight", rows[i][1]);
-    }
     use_spec("{'with':{'statecode':1,'kind':1}}");
     rig_options.operation = WEIR_OPERATION_UPSERT;
     rig_options.key = "serial,kind";
@@ -112,6 +103,165 @@ START_TEST(constants_are_in_every_row)
     rig_pass = WEIR_PASS_STATE;
     rig_row("5", "x");
     is_target("", "serial=5,kind=1", "", "\"statecode\":1");
+}
+END_TEST
+
+/* As the command says them. */
+static void use_constants(const char *const *texts)
+{
+    weir_spec_release(&spec);
+    for (; *texts; texts++)
+        ck_assert_int_eq(weir_spec_add_with(&spec, weir_str_from(*texts), &err), WEIR_OK);
+    rig_options.spec = &spec;
+}
+
+START_TEST(a_constant_that_can_never_be_right_is_refused_before_the_first_row)
+{
+    static const struct {
+        const char *texts[3];
+        const char *message;
+    } rows[] = {
+        { { "nmae=x" },
+          "--with nmae=x: the table \"gadget\" has no column \"nmae\"; did you mean \"name\"?" },
+        { { "pieces=x" },
+          "--with pieces=x: \"x\" is no whole number; \"pieces\" takes digits without "
+          "separators" },
+        { { "gadgetid=" ID_1 },
+          "--with gadgetid=" ID_1 ": \"gadgetid\" cannot be a constant: no two "
+          "rows have the same id" },
+        { { "maker=x" },
+          "--with maker=x: \"x\" is no id; \"maker\" takes 32 hexadecimal digits in "
+          "groups of 8-4-4-4-12, not all of them 0" },
+        { { "ownerid=nonsense" },
+          "--with ownerid=nonsense: \"nonsense\" is no owner; \"ownerid\" "
+          "takes systemuser:ID or team:ID" },
+        { { "kindname=x" },
+          "--with kindname=x: the column \"kindname\" of the table \"gadget\" "
+          "cannot be written by an update" },
+        { { "statecode=" },
+          "--with statecode=: \"statecode\" cannot be cleared: every row has one; "
+          "leave it out or give it a value" },
+        { { "statecode=0", "statuscode=2" },
+          "--with statuscode=2: the status \"2\" belongs to state 1, and the row has state \"0\"" },
+    };
+    for (int named = 0; named < 2; named++) {
+        rig_options.named = named;
+        rig_options.operation = WEIR_OPERATION_UPDATE;
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            use_constants(rows[i].texts);
+            rig_refused("gadgetid,weight", rows[i].message);
+        }
+    }
+    use_constants((const char *const[]){ "serial=x", "kind=1", NULL });
+    rig_options.key = "serial,kind";
+    rig_refused("name",
+                "--with serial=x: \"x\" is no whole number; \"serial\" takes digits without "
+                "separators");
+    rig_options.key = NULL;
+    rig_options.id_from = "code";
+    use_constants((const char *const[]){ "code= ", NULL });
+    rig_refused("name", "--with code= : ids are derived from \"code\" (--id-from), which needs a "
+                        "value");
+}
+END_TEST
+
+START_TEST(a_value_that_can_never_be_right_is_refused_though_no_row_has_it)
+{
+    static const struct {
+        const char *column;
+        const char *message;
+    } rows[] = {
+        { "{'to':'kind','values':{'a':'1','b':'9'}}",
+          "map.json, line 1, column 52: \"b\" stands for a wrong value: \"9\" is no choice; "
+          "\"kind\" takes 1 (Gizmo), -2 (Ding), 3" },
+        { "{'to':'name','values':{'a':null,'b':'x\\u0001'}}",
+          "map.json, line 1, column 53: \"b\" stands for a wrong value: character 2 of the text is "
+          "U+0001, which the service refuses; \"name\" takes no control characters but tabs and "
+          "line "
+          "ends" },
+        { "{'to':'ownerid','values':{'a':null}}",
+          "map.json, line 1, column 47: \"a\" stands for a wrong value: \"ownerid\" cannot be "
+          "cleared: every row has one; leave it out or give it a value" },
+        { "{'to':'ownerid','empty':'null'}", "map.json, line 1, column 17: \"ownerid\" cannot be "
+                                             "cleared: every row has one; leave it out or give it "
+                                             "a value" },
+        { "{'to':'name','values':{'a':''},'empty':'reject'}",
+          "map.json, line 1, column 44: \"a\" stands for a wrong value: the cell is empty; "
+          "\"name\" "
+          "takes a value in every row" },
+        { "{'to':'gadgetid','values':{'a':'x'}}",
+          "map.json, line 1, column 48: \"a\" stands for a wrong value: \"x\" is no id; "
+          "\"gadgetid\" "
+          "needs 32 hexadecimal digits in groups of 8-4-4-4-12, not all of them 0" },
+    };
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[300];
+        snprintf(text, sizeof(text), "{'columns':{'x':%s}}", rows[i].column);
+        use_spec(text);
+        for (int named = 0; named < 2; named++) {
+            rig_options.named = named;
+            rig_refused(i < 5 ? "gadgetid,x" : "x,weight", rows[i].message);
+            rig_options.named = true; /* no name is known to come but that of the mapping */
+            rig_refused(NULL, rows[i].message);
+        }
+    }
+    rig_options.named = false;
+    use_spec("{'columns':{'x':{'to':'kind','values':{'a':'','b':null}}}}");
+    rig_open("gadgetid,x");
+}
+END_TEST
+
+/* What only the list can tell is told when it is there. */
+START_TEST(a_constant_that_no_reference_has_is_refused_when_they_are_known)
+{
+    const struct weir_guid id = { { 1 } };
+    struct weir_references *references = weir_references_new();
+    must(weir_references_add(references, 0, weir_str_from("anna"), &id, &err) == WEIR_OK);
+    use_constants((const char *const[]){ "ownerid:systemuser(domainname)=nobody", NULL });
+    rig_open("name");
+    weir_mapping_set_references(mapping, references);
+    ck_assert_int_eq(weir_mapping_check_said(mapping, &err), WEIR_E_INVALID);
+    ck_assert_str_eq(err.message,
+                     "--with ownerid:systemuser(domainname)=nobody: no row of the table "
+                     "\"systemuser\" has \"nobody\" as \"domainname\", to which \"ownerid\" would "
+                     "point");
+    use_spec("{'columns':{'Wer':{'to':'ownerid:systemuser(domainname)','values':{'A':'anna','B':"
+             "'berta'}}}}");
+    for (int named = 0; named < 2; named++) {
+        rig_options.named = named;
+        rig_open(named ? NULL : "Wer");
+        weir_mapping_set_references(mapping, references);
+        ck_assert_int_eq(weir_mapping_check_said(mapping, &err), WEIR_E_INVALID);
+        ck_assert_str_eq(
+            err.message,
+            "map.json, line 1, column 83: \"B\" stands for a wrong value: no row of the "
+            "table \"systemuser\" has \"berta\" as \"domainname\", to which "
+            "\"ownerid\" would point");
+    }
+    use_constants((const char *const[]){ "ownerid:systemuser(domainname)=Anna", NULL });
+    rig_options.named = false;
+    rig_open("name");
+    weir_mapping_set_references(mapping, references);
+    ck_assert_int_eq(weir_mapping_check_said(mapping, &err), WEIR_OK);
+    weir_references_free(references);
+}
+END_TEST
+
+/* Where the type does not count blanks around a value, they do not count here. */
+START_TEST(values_are_found_as_their_type_reads_cells)
+{
+    use_spec("{'columns':{'Art':{'to':'kind','values':{'IT':'1',' Bau ':'-2',' x':'-2','x':'1'}},"
+             "'Firma':{'to':'name','values':{'A':'Anton'}}}}");
+    rig_open("Art,Firma");
+    rig_row(" IT", "A");
+    is_members("\"kind\":1,\"name\":\"Anton\"");
+    rig_row("Bau", " A");
+    is_members("\"kind\":-2,\"name\":\" A\"");
+    rig_row(" x", "");
+    is_members("\"kind\":-2");
+    rig_row("x ", "");
+    is_members("\"kind\":1");
 }
 END_TEST
 
@@ -193,12 +343,40 @@ START_TEST(when_a_row_was_created_goes_where_it_can_be_written)
     rig_open("gadgetid,createdon");
     rig_row(ID_1, "2020-02-29T12:00:00Z");
     is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
-    rig_refused("gadgetid,createdon,overriddencreatedon",
-                "the columns \"createdon\" and \"overriddencreatedon\" of the input both go to "
-                "\"overriddencreatedon\"");
     rig_options.operation = WEIR_OPERATION_UPDATE;
-    rig_refused("gadgetid,createdon", "the column \"createdon\" of the table \"gadget\" cannot be "
-                                      "written by an update; leave it out of the input");
+    rig_refused("gadgetid,createdon",
+                "the column \"createdon\" of the table \"gadget\" cannot be written by an update; "
+                "pass over it with --ignore-columns createdon");
+}
+END_TEST
+
+/* The service keeps in overriddencreatedon when a row was brought in, once it has been. */
+START_TEST(of_two_dates_the_row_was_created_on_the_first)
+{
+    static const char *const orders[] = { "createdon,overriddencreatedon",
+                                          "overriddencreatedon,createdon" };
+    rig_table(DATED, NULL);
+    for (int i = 0; i < 2; i++) {
+        const char *dates[] = { "2020-02-29T12:00:00Z", "2024-05-01T00:00:00Z" };
+        rig_open(orders[i]);
+        rig_row(dates[i], dates[!i]);
+        is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
+        rig_row(i ? dates[1] : "", i ? "" : dates[1]);
+        is_members("\"overriddencreatedon\":\"2024-05-01T00:00:00Z\"");
+        rig_row(i ? "" : dates[0], i ? dates[0] : "");
+        is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
+        open_named(NULL);
+        members({ i ? "overriddencreatedon" : "createdon", dates[i] },
+                { i ? "createdon" : "overriddencreatedon", dates[!i] });
+        is_members("\"overriddencreatedon\":\"2020-02-29T12:00:00Z\"");
+        rig_options.named = false;
+    }
+    use_constants((const char *const[]){ "overriddencreatedon=2020-01-01T00:00:00Z", NULL });
+    rig_refused(
+        "createdon",
+        "--with overriddencreatedon=2020-01-01T00:00:00Z: the column "
+        "\"overriddencreatedon\" has a constant, and is in the input as \"createdon\"; leave "
+        "one of them out");
 }
 END_TEST
 
@@ -230,10 +408,15 @@ int main(void)
     lookup_add(&s, a_mapping_file_renames_members_too);
     lookup_add(&s, values_of_a_mapping_file_name_rows_too);
     lookup_add(&s, constants_are_in_every_row);
+    lookup_add(&s, a_constant_that_can_never_be_right_is_refused_before_the_first_row);
+    lookup_add(&s, a_value_that_can_never_be_right_is_refused_though_no_row_has_it);
+    lookup_add(&s, a_constant_that_no_reference_has_is_refused_when_they_are_known);
+    lookup_add(&s, values_are_found_as_their_type_reads_cells);
     lookup_add(&s, columns_that_are_ignored_may_be_anything);
     lookup_add(&s, empty_cells_are_left_out_cleared_or_refused);
     lookup_add(&s, a_column_that_is_cleared_counts_for_the_shape);
     lookup_add(&s, when_a_row_was_created_goes_where_it_can_be_written);
+    lookup_add(&s, of_two_dates_the_row_was_created_on_the_first);
     lookup_add(&s, dates_are_in_the_zone_of_the_input_unless_they_say_theirs);
     int status = suite_run(&s);
     weir_spec_release(&spec);

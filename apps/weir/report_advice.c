@@ -40,6 +40,8 @@ static const struct own owns[] = {
     { "has no owner", "no owner", "give --owner, or a column ownerid" },
     { "no row of the table", "what a lookup names is not there",
       "load the rows that it refers to first, or mend the value" },
+    { "control characters", "a control character",
+      "take it out of the text: only tabs and line ends may stand there" },
     { "characters", "text too long",
       "shorten the text, or have the column made longer; weir describe shows its length" },
 };

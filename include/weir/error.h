@@ -28,7 +28,7 @@ extern "C" {
 #define WEIR_CONNECTION_NAME_MAX 128
 
 /* Longest error text in bytes, terminator included; a longer one is cut. */
-#define WEIR_MESSAGE_MAX 1024
+#define WEIR_MESSAGE_MAX 1000
 
 enum weir_status {
     WEIR_OK = 0,

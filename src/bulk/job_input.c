@@ -37,9 +37,13 @@ static enum weir_status keep_path(struct weir_job *job, size_t i, const char *pa
                                   struct weir_error *err)
 {
     char real[PATH_MAX];
+    struct stat about;
     if (strcmp(path, "-") != 0) {
         if (!realpath(path, real))
             return fail_path(path, err);
+        if (!stat(real, &about) && S_ISDIR(about.st_mode))
+            return weir_fail(err, WEIR_E_INVALID, "input \"%s\" is a directory; it must be a file",
+                             path);
         path = real;
     }
     job->paths[i] = weir_job_keep(job, path);
@@ -68,6 +72,20 @@ static const struct weir_format *format_of(const struct weir_job *job)
     return strcmp(path, "-") == 0 ? &weir_format_csv : weir_format_of(path);
 }
 
+/* A file that says by its name that it is something else than the first. */
+static enum weir_status check_names(const struct weir_job *job, const struct weir_format *format,
+                                    struct weir_error *err)
+{
+    for (size_t i = 1; format && !job->options.format && i < job->path_count; i++) {
+        const struct weir_format *own = weir_format_of(job->paths[i]);
+        if (own && own != format)
+            return weir_fail(err, WEIR_E_INVALID,
+                             "input \"%s\" is %s by its name; all files must be %s as the first is",
+                             job->paths[i], own->name, format->name);
+    }
+    return WEIR_OK;
+}
+
 static enum weir_status check_raw(const struct weir_job *job, const struct weir_format *format,
                                   struct weir_error *err)
 {
@@ -88,6 +106,8 @@ enum weir_status weir_job_open_files(struct weir_job *job, struct weir_reader_op
     options->format = format_of(job);
     options->format_options.raw = job->options.raw;
     enum weir_status status = check_raw(job, options->format, err);
+    if (!status)
+        status = check_names(job, options->format, err);
     if (status)
         return status;
     if (job->stop_fds[0] < 0 && pipe2(job->stop_fds, O_CLOEXEC))

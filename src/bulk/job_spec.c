@@ -23,6 +23,9 @@ static enum weir_status read_file(FILE *file, const char *path, struct weir_buf 
     if (text->overflow)
         return weir_fail(err, WEIR_E_TOO_BIG, "mapping file \"%s\" has more than %d bytes", path,
                          WEIR_SPEC_BYTES_MAX);
+    if (ferror(file) && errno == EISDIR)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "mapping file \"%s\" is a directory; it must be a file", path);
     if (ferror(file))
         return weir_fail(err, WEIR_E_IO, "mapping file \"%s\" cannot be read: %s", path,
                          strerror(errno));

@@ -313,6 +313,41 @@ static enum weir_status choose_columns(struct weir_mapping *mapping, struct weir
     return status ? status : weir_mapping_fail_unwritable(mapping, &mapping->slots, err);
 }
 
+/* ---- what the mapping file and the list of columns to ignore speak of ---- */
+
+static enum weir_status fail_source(const struct weir_mapping *mapping,
+                                    const struct weir_spec_column *column, struct weir_error *err)
+{
+    struct weir_str source = weir_str_from(column->source);
+    struct weir_error why;
+    if (!column->place.line)
+        return weir_fail(err, WEIR_E_INVALID,
+                         "--ignore-columns names \"%.*s\", and the input has no column of that "
+                         "name",
+                         WEIR_QUOTED(source));
+    weir_fail(&why, WEIR_E_INVALID, "the input has no column \"%.*s\"", WEIR_QUOTED(source));
+    return weir_mapping_fail_place(mapping->spec, column->place, &why, err);
+}
+
+/* A source that is not there is a misspelt one. */
+static enum weir_status check_sources(const struct weir_mapping *mapping,
+                                      struct weir_columns columns, struct weir_error *err)
+{
+    struct weir_map names;
+    enum weir_status status = WEIR_OK;
+    uint32_t place;
+    weir_map_init(&names);
+    for (uint32_t i = 0; i < columns.count; i++)
+        weir_map_add(&names, columns.names[i], i);
+    for (uint32_t i = 0; mapping->spec && i < mapping->spec->column_count && !status; i++) {
+        const struct weir_spec_column *column = &mapping->spec->columns[i];
+        if (!weir_map_find(&names, weir_str_from(column->source), &place))
+            status = fail_source(mapping, column, err);
+    }
+    weir_map_release(&names);
+    return status;
+}
+
 /* ---- columns that say to which table another one points ---- */
 
 static uint32_t find_beside(struct weir_columns columns, const char *name)
@@ -461,35 +496,9 @@ static enum weir_status check_naming(const struct weir_mapping *mapping, struct 
     return WEIR_OK;
 }
 
-/* A source that is not there is a misspelt one. */
-static enum weir_status check_sources(const struct weir_mapping *mapping,
-                                      struct weir_columns columns, struct weir_error *err)
+static enum weir_status check_all(const struct weir_mapping *mapping, struct weir_error *err)
 {
-    struct weir_map names;
-    enum weir_status status = WEIR_OK;
-    uint32_t place;
-    weir_map_init(&names);
-    for (uint32_t i = 0; i < columns.count; i++)
-        weir_map_add(&names, columns.names[i], i);
-    for (uint32_t i = 0; mapping->spec && i < mapping->spec->column_count && !status; i++) {
-        struct weir_str source = weir_str_from(mapping->spec->columns[i].source);
-        if (!weir_map_find(&names, source, &place))
-            status =
-                weir_fail(err, WEIR_E_INVALID,
-                          "the input has no column \"%.*s\", of which the mapping, or the list "
-                          "of columns to ignore, speaks",
-                          WEIR_QUOTED(source));
-    }
-    weir_map_release(&names);
-    return status;
-}
-
-static enum weir_status check_all(const struct weir_mapping *mapping, struct weir_columns columns,
-                                  struct weir_error *err)
-{
-    enum weir_status status = check_sources(mapping, columns, err);
-    if (!status)
-        status = check_naming(mapping, err);
+    enum weir_status status = check_naming(mapping, err);
     if (!status && mapping->operation == WEIR_OPERATION_UPDATE && !mapping->member_count)
         status = weir_fail(err, WEIR_E_INVALID,
                            "the input has no column for an update to write, only those that name "
@@ -514,8 +523,10 @@ static void expect_anything(struct weir_mapping *mapping)
 enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
                                              struct weir_columns columns, struct weir_error *err)
 {
-    enum weir_status status = mapping->named ? choose_names(mapping, columns, err)
-                                             : choose_columns(mapping, columns, err);
+    enum weir_status status = mapping->named ? WEIR_OK : check_sources(mapping, columns, err);
+    if (!status)
+        status = mapping->named ? choose_names(mapping, columns, err)
+                                : choose_columns(mapping, columns, err);
     if (!status)
         status = find_tables(mapping, columns, err);
     if (!status)
@@ -523,7 +534,7 @@ enum weir_status weir_mapping_choose_columns(struct weir_mapping *mapping,
     if (mapping->named)
         expect_anything(mapping);
     if (!status && !mapping->named)
-        status = check_all(mapping, columns, err);
+        status = check_all(mapping, err);
     return status ? status : weir_mapping_check_said(mapping, err);
 }
 

@@ -14,7 +14,7 @@
 #include "records/mapping_parts.h"
 
 /* Of the words in a message. */
-#define HINT_BYTES 880
+#define HINT_BYTES 700
 
 /* ---- the words ---- */
 
@@ -118,6 +118,12 @@ enum weir_status weir_mapping_fail_slot(const struct weir_mapping *mapping,
     char hint[HINT_BYTES];
     if (slot->said || slot->with)
         return weir_mapping_fail_unknown(table, name, err);
+    if (memchr(name.ptr, ';', name.len) || memchr(name.ptr, '\t', name.len))
+        return weir_fail(
+            err, WEIR_E_INVALID,
+            "the table \"%s\" has no column \"%.*s\"; cells are separated by commas, or "
+            "by tabs with --format tsv",
+            table->name, WEIR_QUOTED(name));
     hint_of(mapping, slot->name, hint);
     if (near)
         return weir_fail(err, WEIR_E_INVALID,

@@ -47,6 +47,21 @@ static bool is_refused(const struct row *row)
     return row->draft->refusal.len > 0;
 }
 
+/* What is wrong with the row as a whole is said without a subject. */
+static bool is_of_row(const struct weir_record *record)
+{
+    switch (record->problem) {
+    case WEIR_RECORD_RAGGED:
+    case WEIR_RECORD_TOO_BIG:
+    case WEIR_RECORD_TOO_MANY_CELLS:
+    case WEIR_RECORD_TOO_MANY_MEMBERS:
+    case WEIR_RECORD_TOO_DEEP:
+        return true;
+    default:
+        return !record->member.ptr && !record->column;
+    }
+}
+
 static bool refuse_problem(const struct row *row)
 {
     const struct weir_record *record = row->record;
@@ -60,7 +75,8 @@ static bool refuse_problem(const struct row *row)
     weir_record_explain(record, column, text, sizeof(text));
     if (record->member.ptr)
         column = record->member;
-    return weir_draft_refuse(row->draft, row->arena, column, "%s", text);
+    return weir_draft_refuse(row->draft, row->arena, column, "%s%s",
+                             is_of_row(record) ? "the row " : "", text);
 }
 
 /* ---- items ---- */
@@ -193,10 +209,20 @@ static bool add_second(const struct row *row, const struct weir_item *item)
     return true;
 }
 
+/* Where blanks around a value do not count, a cell of blanks has nothing in it. */
+static struct weir_str without_blanks(const struct weir_member *member, struct weir_str cell)
+{
+    bool blank = cell.len && (cell.ptr[0] == ' ' || cell.ptr[0] == '\t');
+    if (!blank || member->rule.kind == &weir_kind_text || weir_str_trim(cell).len)
+        return cell;
+    return weir_str("", 0);
+}
+
 static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_str cell, bool null,
                      struct weir_str table)
 {
     const struct weir_member *member = slot->member;
+    cell = without_blanks(member, cell);
     bool empty = !cell.len && !null;
     struct weir_error err;
     if (empty && member->rule.empty == WEIR_CELL_EMPTY_OMIT)

@@ -21,8 +21,12 @@ WHOLE = {
     "an_empty_file": ("a.csv", b"", ["header"]),
     "an_empty_header_cell": ("a.csv", b"name,\nA,B\n", ["column 2"]),
     "a_header_twice": ("a.csv", b"name,name\nA,B\n", ["column 1", "column 2", "name"]),
-    "an_unknown_column": ("a.csv", b"nmae\nA\n", ["nmae", "name"]),
-    "a_column_that_cannot_be_written": ("a.csv", b"name,exchangerate\nA,1\n", ["exchangerate"]),
+    "an_unknown_column": ("a.csv", b"nmae\nA\n", ["nmae", '"name"', "--ignore-columns nmae"]),
+    "a_column_that_cannot_be_written": ("a.csv", b"name,exchangerate\nA,1\n", ["--ignore-columns exchangerate"]),
+    "columns_that_cannot_be_written": ("a.csv", b"name,exchangerate,_createdby_value,modifiedon\nA,1,,\n",
+                                       ["3 columns", "--ignore-columns exchangerate,_createdby_value,modifiedon"]),
+    "a_lookup_as_dataverse_writes_it_without_its_table": ("a.csv", b"name,_ownerid_value\nA,\n", ["ownerid:systemuser"]),
+    "cells_between_semicolons": ("a.csv", b"name;telephone1\nA;1\n", ["commas", "--format tsv"]),
     "a_file_column": ("a.csv", b"name,weir_contract\nA,1\n", ["weir_contract", "file"]),
     "a_header_that_is_not_utf_8": ("a.csv", b"na\xffme\nA\n", ["UTF-8"]),
     "a_header_with_a_nul": ("a.csv", b"na\0me\nA\n", ["NUL"]),
@@ -30,7 +34,7 @@ WHOLE = {
     "a_header_that_is_not_closed": ("a.csv", b"\"name\nA\n", ["quote"]),
     "a_huge_header": ("a.csv", b"n" * (5 << 20), ["bytes"]),
     "no_gzip": ("a.csv.gz", b"name\nA\n", ["gzip"]),
-    "an_ending_that_is_not_known": ("a.xlsx", b"PK", [".csv"]),
+    "an_ending_that_is_not_known": ("a.xlsx", b"PK", [".csv", "--format"]),
     "a_lookup_of_a_table_that_is_not_there": ("a.csv", b"parentaccountid:nothing(x)\nA\n", ["nothing"]),
     "a_lookup_that_cannot_point_there": ("a.csv", b"parentaccountid:contact\nA\n", ["contact", "parentaccountid"]),
     "a_lookup_by_a_column_that_is_not_there": ("a.csv", b"parentaccountid:account(nope)\nA\n", ["nope"]),
@@ -55,6 +59,7 @@ CSV_ROWS = {
     "a_number_out_of_range": (b"A,1000000001,2024-01-01\n", ["1000000001", "1000000000"], "numberofemployees"),
     "a_number_below_its_range": (b"A,-1,2024-01-01\n", ["-1"], "numberofemployees"),
     "a_day_that_is_in_no_calendar": (b"A,1,2023-02-29\n", ["2023-02-29"], "weir_founded"),
+    "a_cell_of_the_wrong_kind_of_blank": (b"A,\xc2\xa01,2024-01-01\n", ["no whole number"], "numberofemployees"),
     "a_day_before_the_first": (b"A,1,1752-12-31\n", ["1752-12-31", "1753"], "weir_founded"),
     "a_date_the_other_way_round": (b"A,1,31.12.2024\n", ["31.12.2024"], "weir_founded"),
 }
@@ -192,8 +197,34 @@ def test_an_unclosed_quote_rejects_the_line_where_it_began(folder):
         assert (summary["read"], summary["done"]) == (3, 2), summary
 
 
+def test_what_is_no_file_or_not_of_the_same_kind_is_said_so(folder):
+    first, second = pathlib.Path(folder) / "a.csv", pathlib.Path(folder) / "b.jsonl"
+    first.write_text("name\nA\n")
+    second.write_text('{"name":"A"}\n')
+    with simulator(SIM, "--users", "1", "--no-limits") as sim:
+        command = f"{WEIR} create account --config {write_config(folder, sim[1])} --job-dir {folder}/job"
+        for rest, says in [
+            (folder, "is a directory"),
+            (f"{first} {second}", "is jsonl by its name; all files must be csv"),
+            (f"{first} --mapping {folder}", "is a directory"),
+            (f"<(cat {first})", 'name that as "-"'),
+            (f"<(cat {first}) --format csv", 'name that as "-"'),
+        ]:
+            result = run(["bash", "-c", f"{command} {rest}"])
+            assert result.returncode == 2 and says in result.stderr, result
+            assert result.stderr.count("\n") == 1 and not (pathlib.Path(folder) / "job").exists(), result
+
+
+def test_control_characters_that_xml_can_hold_arrive(folder):
+    text = "\x7f \x80 \x85 \x9f"
+    with simulator(SIM, "--users", "1", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", f"name\n{text}\n".encode())
+        assert result.returncode == 0 and "done 1" in result.stderr, result
+
+
 def test_inputs_that_are_unusual_and_right(folder):
-    contents = {"a BOM": b"\xef\xbb\xbfname\nA\n", "no final newline": b"name\nA", "lone CRs": b"name\rA\r",
+    contents = {"a cell of blanks": b"name,numberofemployees,industrycode\nA,  , \n",
+                "a BOM": b"\xef\xbb\xbfname\nA\n", "no final newline": b"name\nA", "lone CRs": b"name\rA\r",
                 "CRLF": b"name\r\nA\r\n", "quoted": b"\"name\"\n\"A\"\n"}
     with simulator(SIM, "--users", "2", "--no-limits") as sim:
         for what, content in contents.items():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The options that say what rows are and how they are sent: rows.py WEIR WEIR_SIM"""
+import csv
 import json
 import os
 import pathlib
@@ -35,7 +36,7 @@ def write(folder, name, *lines):
     return str(path)
 
 
-def ask(url, config, query):
+def ask(url, config, query, **headers):
     """What the service says to a question."""
     user = config["Dataverse"]["Connections"][0]
     form = urllib.parse.urlencode({
@@ -43,7 +44,8 @@ def ask(url, config, query):
         "grant_type": "client_credentials", "scope": url + "/.default"})
     token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
     request = urllib.request.Request(f"{url}/api/data/v9.2/{query}",
-                                     headers={"Authorization": "Bearer " + token["access_token"]})
+                                     headers={"Authorization": "Bearer " + token["access_token"],
+                                              **headers})
     return json.load(urllib.request.urlopen(request))["value"]
 
 
@@ -226,6 +228,145 @@ def test_rows_that_dataverse_wrote_have_two_dates_of_which_one_is_null(folder):
         result = run([WEIR, "create", "account", str(rows), "--config", write_config(folder, config), "--job-dir",
                       str(pathlib.Path(folder) / "job"), "--progress", "none"])
         assert result.returncode == 0 and "done 2" in result.stderr, result
+
+
+# What the service says anew of every row that it creates.
+OWN = ("@odata.etag", "modifiedon", "overriddencreatedon", "_createdby_value", "_modifiedby_value")
+
+
+def export(url, config, table):
+    """All rows with all annotations, as Dataverse writes them; by their ids."""
+    rows = ask(url, config, table + "s", Prefer='odata.include-annotations="*"')
+    return {row[table + "id"]: row for row in rows}
+
+
+def same(row):
+    return {name: value for name, value in row.items() if not name.split("@")[0] in OWN and name not in OWN}
+
+
+def write_export(folder, table, form, rows):
+    path = pathlib.Path(folder) / f"{table}.{form}"
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with open(path, "w", newline="", encoding="utf-8") as out:
+        if form == "jsonl":
+            out.writelines(json.dumps(row) + "\n" for row in rows)
+        else:
+            cells = csv.DictWriter(out, names)
+            cells.writeheader()
+            cells.writerows({name: json.dumps(value) if isinstance(value, bool) else value
+                             for name, value in row.items()} for row in rows)
+    return str(path)
+
+
+def fill_for_export(folder, url, config):
+    """Accounts and contacts with a cell of every kind, and lookups of every kind."""
+    people = ask(url, config, "systemusers?$select=systemuserid,fullname")
+    owner = "systemuser:" + next(user["systemuserid"] for user in people if user["fullname"] == "Chris Cole")
+    team = "team:" + ask(url, config, "teams?$select=teamid")[0]["teamid"]
+    header = ("accountnumber,name,description,revenue,weir_score,numberofemployees,industrycode,weir_channels,"
+              "donotemail,lastonholdtime,weir_founded,weir_opening,createdon,statuscode,ownerid,"
+              "parentaccountid:account(#accountnumber),transactioncurrencyid:transactioncurrency(isocurrencycode)")
+    accounts = write(folder, "accounts.csv", header, *(
+        f'A{i},"Firm, {i} ä",,{i}.25,-{i}.5,{i},{1 + i % 7},"Mail; Web",{i % 2},2024-01-{i + 1:02}T10:00:00Z,'
+        f"2001-02-{i + 1:02},2024-01-01T0{i}:30:00,2019-05-{i + 1:02}T00:00:00Z,{1 + i % 2},"
+        f"{team if i % 3 else owner},{f'A{9 - i}' if i % 4 else ''},{'EUR' if i % 2 else ''}" for i in range(10)))
+    contacts = write(folder, "contacts.csv",
+                     "externaluseridentifier,lastname,parentcustomerid:account(#accountnumber),"
+                     "parentcustomerid:contact(#externaluseridentifier)",
+                     *(f"C{i},Person {i},{f'A{i}' if i % 2 else ''},{'' if i % 2 else 'C0'}" for i in range(1, 6)),
+                     "C0,First,,")
+    done(folder, "create", "account", accounts, "--id-from", "accountnumber")
+    done(folder, "create", "contact", contacts, "--id-from", "externaluseridentifier", *OWNER)
+
+
+def test_what_dataverse_exported_loads_again_by_the_words_of_the_refusal_or_of_a_template(folder):
+    """Twice in each form: what was created by an earlier migration keeps its date, too."""
+    with simulator(SIM, "--users", "2", "--no-limits") as (url, config):
+        write_config(folder, config)
+        fill_for_export(folder, url, config)
+        before = {table: export(url, config, table) for table in ("account", "contact")}
+        for form in ("jsonl", "csv"):
+            for way in ("words", "template"):
+                files = {table: write_export(folder, table, form, list(export(url, config, table).values()))
+                         for table in before}
+                for table in ("contact", "account"):
+                    ids = write(folder, "gone.csv", table + "id", *before[table])
+                    done(folder, "delete", table, ids, "--yes")
+                for table in ("account", "contact"):
+                    refused = weir(folder, "create", table, files[table])
+                    assert refused.returncode == 2, refused
+                    assert "modifiedon" in refused.stderr and "_createdby_value" in refused.stderr, refused
+                    if way == "words":
+                        words = re.search(r"--ignore-columns \S+", refused.stderr).group(0).split()
+                    else:
+                        mapping = str(pathlib.Path(folder) / f"{table}.map.json")
+                        done(folder, "map", table, files[table], "-o", mapping, "--force")
+                        words = ["--mapping", mapping]
+                    done(folder, "create", table, files[table], *words)
+                    after = export(url, config, table)
+                    assert after.keys() == before[table].keys(), (form, way, table)
+                    for key, row in before[table].items():
+                        assert same(after[key]) == same(row), (form, way, same(after[key]), same(row))
+
+
+def test_an_export_without_the_tables_of_its_lookups_says_what_is_missing(folder):
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        done(folder, "create", "contact", write(folder, "rows.csv", "lastname", "A"))
+        bare = ask(url, config, "contacts?$select=lastname,_ownerid_value,_parentcustomerid_value")
+        for form in ("jsonl", "csv"):
+            again = [{**row, "contactid": row["contactid"][:-1] + "0"} for row in bare]
+            rows = write_export(folder, "contact", form, again)
+            refused = weir(folder, "create", "contact", rows)
+            assert refused.returncode == 2, refused
+            assert "_value@Microsoft.Dynamics.CRM.lookuplogicalname" in refused.stderr, refused
+            assert refused.stderr.count("\n") == 1, refused
+        mapping = str(pathlib.Path(folder) / "m.json")
+        done(folder, "map", "contact", rows, "-o", mapping)
+        done(folder, "create", "contact", rows, "--mapping", mapping)
+
+
+def test_what_is_said_beside_the_input_is_right_or_nothing_is_sent(folder):
+    rows = write(folder, "rows.csv", "name,Branche", "a,IT", "b, IT ")
+
+    def mapping(text):
+        lines = '{ "columns": {', ' "Branche": ' + text + " } }"
+        return ["--mapping", write(folder, f"{len(text)}.m.json", *lines)]
+
+    value = '{ "to": "industrycode", "values": { "IT": "Consulting", "Bau": "%s" } }'
+    people = '{ "to": "ownerid:systemuser(fullname)", "values": { "IT": "Dora Dahl", "Bau": "Nobody" } }'
+    ignore = ["--ignore-columns", "Branche"]
+    with simulator(SIM, "--users", "2", "--no-limits") as (url, config):
+        write_config(folder, config)
+        for more, says in [
+            ([*ignore, "--with", "ownerid=nonsense"], '--with ownerid=nonsense: "nonsense" is no owner'),
+            ([*ignore, "--with", "ownerid:systemuser(fullname)=Nobody"], "--with ownerid:systemuser(fullname)=Nobody: "),
+            ([*ignore, "--with", "parentaccountid:account(name)=Nobody"], 'has "Nobody" as "name"'),
+            ([*ignore, "--with", "industrycode=Baking"], '"Baking" is no choice'),
+            ([*ignore, "--with", "accountnumber=" + "x" * 21], "takes up to 20"),
+            ([*ignore, "--with", "weir_founded=31.12.2024"], "YYYY-MM-DD"),
+            (mapping(value % "Baking"), 'm.json, line 2, column 76: "Bau" stands for a wrong value: "Baking" is'),
+            (mapping(people), 'm.json, line 2, column 91: "Bau" stands for a wrong value: no row of the table'),
+        ]:
+            result = weir(folder, "create", "account", rows, *OWNER, *more)
+            assert result.returncode == 2 and says in result.stderr, result
+            assert result.stderr.count("\n") == 1, result
+            assert weir(folder, "check", "account", rows, *OWNER, *more).returncode == 2
+        assert by_name(url, config) == {} and not (pathlib.Path(folder) / "state").exists()
+        done(folder, "create", "account", rows, *OWNER, *mapping(value % "Brokers"))
+        found = by_name(url, config, "industrycode")
+    assert {name: row["industrycode"] for name, row in found.items()} == {"a": 7, "b": 7}, found
+
+
+def test_a_row_that_a_later_pass_refuses_says_which_column(folder):
+    rows = write(folder, "rows.csv", "accountid,name,parentaccountid", f"{NOBODY},a,{DISABLED}", f"{DISABLED[:-1]}0,b,")
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        job = pathlib.Path(folder) / "job"
+        result = weir(folder, "create", "account", rows, "--job-dir", str(job))
+        errors = [json.loads(line) for line in (job / "errors.jsonl").read_text().splitlines()]
+    assert result.returncode == 1, result
+    assert [(error["row"], error["column"]) for error in errors] == [(1, "parentaccountid")], errors
 
 
 def test_references_by_any_column_are_found_missing_or_ambiguous(folder):

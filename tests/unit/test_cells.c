@@ -119,6 +119,7 @@ static const struct row texts[] = {
     { &name, "ab\vc", NULL,
       "character 3 of the text is U+000B, which the service refuses; \"name\" takes no control "
       "characters but tabs and line ends" },
+    { &name, "\x7f\xc2\x80\xc2\x85\xc2\x9f", "\"\x7f\xc2\x80\xc2\x85\xc2\x9f\"", NULL },
     { &name, "\u00fc\x1f", NULL,
       "character 2 of the text is U+001F, which the service refuses; \"name\" takes no control "
       "characters but tabs and line ends" },

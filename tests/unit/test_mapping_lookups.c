@@ -54,7 +54,7 @@ START_TEST(an_id_becomes_an_address_below_the_navigation_property)
           "the row points to the table \"contact\"; \"maker\" takes ids of \"account\" here" },
         { "maker", "http://x", NULL, "\"http://x\" is no id; \"maker\" " NOT_ID },
         { "maker", NIL, NULL, "\"" NIL "\" is no id; \"maker\" " NOT_ID },
-        { "maker", " ", NULL, "\" \" is no id; \"maker\" " NOT_ID },
+        { "maker", " ", "", NULL },
         { "maker", "account:", NULL, "\"account:\" is no id; \"maker\" " NOT_ID },
     };
     try_cells(cells, COUNT(cells));
@@ -161,9 +161,7 @@ START_TEST(a_key_of_the_other_table_binds_without_a_read)
         { "maker:account(accountnumber)", "a/b", NULL,
           "the value \"a/b\" of the key \"accountnumber\" has a \"/\", which cannot stand in a "
           "key; use the row's id" },
-        { "maker:account(accountnumber)", " ", NULL,
-          "\" \" does not have 1 values with commas between them, none of them empty, as "
-          "\"maker\" takes them" },
+        { "maker:account(accountnumber)", " ", "", NULL },
         { "maker:account(region,accountnumber)", "7", NULL,
           "\"7\" does not have 2 values with commas between them, none of them empty, as "
           "\"maker\" takes them" },

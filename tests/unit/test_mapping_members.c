@@ -396,8 +396,9 @@ START_TEST(lines_become_rows)
     rig_open(NULL);
     rows = read_lines("\xef\xbb\xbf{\"name\":{}}\r\n {\"x\":[1, 2]} \n{\n", true);
     ck_assert_str_eq(
-        rows, "{\"name\":{}}\n{\"x\":[1, 2]}\n{ends before its object does; an object must stand "
-              "on one line}\n");
+        rows,
+        "{\"name\":{}}\n{\"x\":[1, 2]}\n{the row ends before its object does; an object must stand "
+        "on one line}\n");
     free(rows);
 }
 END_TEST

@@ -96,6 +96,27 @@ START_TEST(an_update_has_one_pass)
 }
 END_TEST
 
+/* If the service refuses it. Which of several columns of the first pass it was, nobody knows. */
+START_TEST(a_later_pass_says_which_column_is_to_blame)
+{
+    lookup_inward();
+    rig_open("name,maker,statuscode,statecode");
+    rig_row("x", ID_2, "2", "1");
+    same_text(draft.column, "");
+    in_pass(WEIR_PASS_LOOKUPS);
+    rig_row("x", ID_2, "2", "1");
+    is_fine();
+    same_text(draft.column, "maker");
+    rig_row("x", "", "2", "1");
+    same_text(draft.column, "");
+    in_pass(WEIR_PASS_STATE);
+    rig_row("x", ID_2, "2", "1");
+    same_text(draft.column, "statecode");
+    rig_row("x", ID_2, "2", "");
+    same_text(draft.column, "statuscode");
+}
+END_TEST
+
 START_TEST(rows_that_were_made_are_updated_under_the_same_id)
 {
     lookup_inward();
@@ -458,6 +479,7 @@ int main(void)
     lookup_add(&s, a_lookup_to_the_table_itself_waits_until_all_rows_are_there);
     lookup_add(&s, a_row_in_a_partition_does_not_point_to_its_own_table);
     lookup_add(&s, an_update_has_one_pass);
+    lookup_add(&s, a_later_pass_says_which_column_is_to_blame);
     lookup_add(&s, rows_that_were_made_are_updated_under_the_same_id);
     lookup_add(&s, rows_that_go_by_a_key_are_updated_by_it_one_by_one);
     lookup_add(&s, a_lookup_to_several_tables_waits_if_it_points_to_its_own);

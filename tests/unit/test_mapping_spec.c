@@ -38,8 +38,7 @@ START_TEST(a_mapping_file_says_where_columns_go_and_what_their_cells_mean)
     rig_row("", "", "", "bau", "");
     must(draft.refusal.len);
     rig_refused("Firma,pieces,Hersteller,Art",
-                "the input has no column \"Notiz\", of which the mapping, or the list of columns "
-                "to ignore, speaks");
+                "map.json, line 1, column 181: the input has no column \"Notiz\"");
     rig_refused("Firma,name,Hersteller,Art,Notiz",
                 "the columns \"Firma\" and \"name\" of the input both go to \"name\"");
     rig_options.id_from = "name";
@@ -274,6 +273,8 @@ START_TEST(columns_that_are_ignored_may_be_anything)
     rig_open("nonsense,manual,name,a:b:c,kindname");
     rig_row("1", "2", "x", "3", "4");
     is_members("\"name\":\"x\"");
+    rig_refused("nonsense,manual,name,a:b:c,Kindname",
+                "--ignore-columns names \"kindname\", and the input has no column of that name");
     open_named(NULL);
     members({ "nonsense", "1" }, { "name", "x" }, { "manual", "y" });
     is_members("\"name\":\"x\"");
@@ -303,6 +304,19 @@ START_TEST(empty_cells_are_left_out_cleared_or_refused)
     is_members("\"pieces\":null,\"Maker@odata.bind\":\"/accounts(" ID_1 ")\"");
     rig_row("x", "5", "");
     is_refused("maker", "the cell is empty; \"maker\" takes a value in every row");
+}
+END_TEST
+
+/* Where blanks around a value do not count, nothing is left of them. */
+START_TEST(a_cell_of_blanks_is_empty_unless_it_is_a_text)
+{
+    rig_open("name,pieces,kind,built,maker,sold");
+    rig_row("  ", " ", "\t ", "   ", " ", " ");
+    is_members("\"name\":\"  \"");
+    rig_options.empty = WEIR_CELL_EMPTY_REJECT;
+    rig_open("name,pieces");
+    rig_row("  ", " ");
+    is_refused("pieces", "the cell is empty; \"pieces\" takes a value in every row");
 }
 END_TEST
 
@@ -414,6 +428,7 @@ int main(void)
     lookup_add(&s, values_are_found_as_their_type_reads_cells);
     lookup_add(&s, columns_that_are_ignored_may_be_anything);
     lookup_add(&s, empty_cells_are_left_out_cleared_or_refused);
+    lookup_add(&s, a_cell_of_blanks_is_empty_unless_it_is_a_text);
     lookup_add(&s, a_column_that_is_cleared_counts_for_the_shape);
     lookup_add(&s, when_a_row_was_created_goes_where_it_can_be_written);
     lookup_add(&s, of_two_dates_the_row_was_created_on_the_first);

@@ -245,8 +245,9 @@ START_TEST(what_cannot_be_read_is_said_before_anything_is)
 
     options.paths = (const char *[]){ good, data };
     snprintf(message, sizeof(message),
-             "the format of input \"%s\" cannot be told from its name; say it, or name the file "
-             ".csv, .tsv, .jsonl or .ndjson, with .gz if it is packed",
+             "the format of input \"%s\" cannot be told from its name; say it with --format "
+             "csv, tsv or jsonl, or name the file .csv, .tsv, .jsonl or .ndjson, with .gz if it is "
+             "packed",
              data);
     must_fail(&options, message);
 

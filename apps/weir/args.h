@@ -31,6 +31,13 @@ struct arg {
     bool fixed; /* for the command: it shapes a job when it begins, and is the job's from then on */
 };
 
+/* For the table of a command: both names of help. */
+#define ARGS_HELP(it)                                                                              \
+    { .name = "--help", .flag = (it) },                                                            \
+    {                                                                                              \
+        .name = "-h", .flag = (it)                                                                 \
+    }
+
 /* Whether it was given. */
 bool arg_is_given(const struct arg *arg);
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_APP_COMMAND_H
 #define WEIR_APP_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arg;
@@ -36,5 +37,16 @@ const struct command *const *command_all(size_t *ret_count);
 
 /* "weir check: MESSAGE" on standard error, and where to read on. Returns EXIT_USAGE. */
 int command_refuse(const struct command *command, const char *message);
+
+/* Its help on standard output. Returns the exit code. */
+int command_print_help(const struct command *command);
+
+/*
+ * Read the words after its name into `args`, one of which is --help. True: go on, with *argc
+ * operands at the front of argv. False: that was all, because help was wanted or something is
+ * wrong, and *ret_code is the exit code.
+ */
+bool command_parse(const struct command *command, const struct arg *args, size_t count, int *argc,
+                   char **argv, int *ret_code);
 
 #endif

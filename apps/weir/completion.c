@@ -82,8 +82,7 @@ static int print(const char *shell)
 static size_t list_args(bool *help, struct arg *ret)
 {
     const struct arg args[] = {
-        { .name = "--help", .flag = help },
-        { .name = "-h", .flag = help },
+        ARGS_HELP(help),
     };
     memcpy(ret, args, sizeof(args));
     return sizeof(args) / sizeof(args[0]);
@@ -93,15 +92,10 @@ static int run(int argc, char **argv)
 {
     bool help = false;
     struct arg args[ARGS_MAX];
-    struct weir_error err = { 0 };
-    int operands;
-    if (args_parse(args, list_args(&help, args), argc, argv, &operands, &err))
-        return command_refuse(&command_completion, err.message);
-    if (help) {
-        fputs(command_completion.help, stdout);
-        return EXIT_DONE;
-    }
-    if (operands != 1)
+    int code;
+    if (!command_parse(&command_completion, args, list_args(&help, args), &argc, argv, &code))
+        return code;
+    if (argc != 1)
         return command_refuse(&command_completion, "it takes one shell: bash, zsh or fish");
     return print(argv[0]);
 }

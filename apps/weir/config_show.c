@@ -112,15 +112,10 @@ static int run(int argc, char **argv)
 {
     struct words words = { 0 };
     struct arg args[ARGS_MAX];
-    struct weir_error err = { 0 };
-    int operands;
-    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
-        return command_refuse(&command_config, err.message);
-    if (words.settings.help) {
-        fputs(command_config.help, stdout);
-        return EXIT_DONE;
-    }
-    if (operands != 1 || strcmp(argv[0], "show") != 0)
+    int code;
+    if (!command_parse(&command_config, args, list_args(&words, args), &argc, argv, &code))
+        return code;
+    if (argc != 1 || strcmp(argv[0], "show") != 0)
         return command_refuse(&command_config, "it is weir config show; see weir help config");
     return show(&words);
 }

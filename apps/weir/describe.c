@@ -8,6 +8,7 @@
 #include "ask_table.h"
 #include "command.h"
 #include "exit_code.h"
+#include "output.h"
 #include "settings.h"
 
 /* What the command line says. */
@@ -23,10 +24,7 @@ static int print(const struct weir_table *table, const struct words *words)
         describe_json(stdout, table);
     else
         describe_text(stdout, table, words->all);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_DONE;
-    command_refuse(&command_describe, "the description could not be written");
-    return EXIT_LOCAL_IO;
+    return output_end(&command_describe);
 }
 
 static int describe(const char *name, const struct settings *settings, const struct words *words)
@@ -71,18 +69,14 @@ static int run(int argc, char **argv)
     struct arg args[ARGS_MAX];
     struct settings settings = { 0 };
     struct weir_error err;
-    int operands;
-    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
-        return command_refuse(&command_describe, err.message);
-    if (words.settings.help) {
-        fputs(command_describe.help, stdout);
-        return EXIT_DONE;
-    }
-    if (operands != 1)
+    int code;
+    if (!command_parse(&command_describe, args, list_args(&words, args), &argc, argv, &code))
+        return code;
+    if (argc != 1)
         return command_refuse(&command_describe, "it takes one table; see weir help describe");
-    int code = settings_read(&settings, &words.settings, &err)
-                   ? command_refuse(&command_describe, err.message)
-                   : describe(argv[0], &settings, &words);
+    code = settings_read(&settings, &words.settings, &err)
+               ? command_refuse(&command_describe, err.message)
+               : describe(argv[0], &settings, &words);
     settings_release(&settings);
     return code;
 }

@@ -179,8 +179,7 @@ static int explain(const char *text)
 static size_t list_args(bool *help, struct arg *ret)
 {
     const struct arg args[] = {
-        { .name = "--help", .flag = help },
-        { .name = "-h", .flag = help },
+        ARGS_HELP(help),
     };
     memcpy(ret, args, sizeof(args));
     return sizeof(args) / sizeof(args[0]);
@@ -196,17 +195,12 @@ static int run(int argc, char **argv)
 {
     bool help = false;
     struct arg args[ARGS_MAX];
-    struct weir_error err = { 0 };
-    int operands;
+    int code;
     if (argc == 1 && is_negative(argv[0]))
         return explain(argv[0]);
-    if (args_parse(args, list_args(&help, args), argc, argv, &operands, &err))
-        return command_refuse(&command_explain, err.message);
-    if (help) {
-        fputs(command_explain.help, stdout);
-        return EXIT_DONE;
-    }
-    if (operands != 1)
+    if (!command_parse(&command_explain, args, list_args(&help, args), &argc, argv, &code))
+        return code;
+    if (argc != 1)
         return command_refuse(&command_explain, "it takes one code; see weir help explain");
     return explain(argv[0]);
 }

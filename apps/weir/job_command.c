@@ -299,10 +299,8 @@ static int run_words(struct run *run, int argc, char **argv)
     if (job_args_parse(&run->args, run->resuming ? JOB_ARGS_RESUME : JOB_ARGS_NEW, argc, argv,
                        &err))
         return fail(run, &err);
-    if (run->args.settings.help) {
-        fputs(run->command->help, stdout);
-        return EXIT_DONE;
-    }
+    if (run->args.settings.help)
+        return command_print_help(run->command);
     if (read_words(run, &err))
         return fail(run, &err);
     run->from_stdin = reads_stdin(run);

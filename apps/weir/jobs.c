@@ -27,8 +27,7 @@ static size_t list_args(struct jobs_words *words, struct arg *ret)
         { .name = "--older-than", .text = &words->older_than },
         { .name = "--force", .flag = &words->force },
         { .name = "--yes", .flag = &words->yes },
-        { .name = "--help", .flag = &words->help },
-        { .name = "-h", .flag = &words->help },
+        ARGS_HELP(&words->help),
     };
     memcpy(ret, args, sizeof(args));
     return sizeof(args) / sizeof(args[0]);
@@ -87,15 +86,10 @@ static int run(int argc, char **argv)
 {
     struct jobs_words words = { 0 };
     struct arg args[ARGS_MAX];
-    struct weir_error err = { 0 };
-    int operands;
-    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
-        return command_refuse(&command_jobs, err.message);
-    if (words.help) {
-        fputs(command_jobs.help, stdout);
-        return EXIT_DONE;
-    }
-    return run_form(operands, argv, &words);
+    int code;
+    if (!command_parse(&command_jobs, args, list_args(&words, args), &argc, argv, &code))
+        return code;
+    return run_form(argc, argv, &words);
 }
 
 static size_t options(struct arg *ret)

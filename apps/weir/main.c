@@ -3,7 +3,7 @@
  * weir: the command.
  *
  *     main.c             which sub-command is meant
- *     command.h          what a sub-command is
+ *     command.c          what a sub-command is, and what they share
  *     args.c             options on a command line
  *     settings.c         configuration file, environment, command line; the log
  *     check.c            weir check
@@ -54,6 +54,7 @@
 #include "args.h"
 #include "command.h"
 #include "exit_code.h"
+#include "output.h"
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
@@ -77,12 +78,6 @@ static const struct command *find(const char *name)
             return commands[i];
     }
     return NULL;
-}
-
-int command_refuse(const struct command *command, const char *message)
-{
-    fprintf(stderr, "weir %s: %s\n", command->name, message);
-    return EXIT_USAGE;
 }
 
 static int refuse_name(const char *name)
@@ -115,13 +110,12 @@ static int help(int argc, char **argv)
 {
     if (argc == 0) {
         print_overview(stdout);
-        return EXIT_DONE;
+        return output_end(NULL);
     }
     const struct command *command = find(argv[0]);
     if (!command)
         return refuse_name(argv[0]);
-    fputs(command->help, stdout);
-    return EXIT_DONE;
+    return command_print_help(command);
 }
 
 /*
@@ -162,7 +156,7 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
         printf("weir %s\n", weir_version());
-        return EXIT_DONE;
+        return output_end(NULL);
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return help(argc - 2, argv + 2);

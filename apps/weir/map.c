@@ -20,7 +20,9 @@
 #include "command.h"
 #include "exit_code.h"
 #include "input_names.h"
+#include "output.h"
 #include "records/mapping.h"
+#include "resume_line.h"
 #include "say.h"
 #include "settings.h"
 
@@ -170,15 +172,32 @@ static enum weir_status write_file(const struct words *words, const struct weir_
     return WEIR_OK;
 }
 
-static enum weir_status write_stdout(const struct weir_buf *text, struct weir_error *err)
+static enum weir_status write_text(const struct words *words, const struct weir_buf *text,
+                                   struct weir_error *err)
 {
-    fputs(weir_buf_text(text), stdout);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return WEIR_OK;
-    return weir_fail(err, WEIR_E_IO, "the mapping could not be written");
+    if (words->out)
+        return write_file(words, text, err);
+    fputs(weir_buf_text(text), stdout); /* whether it got there is asked at the end */
+    return WEIR_OK;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
+
+/* A line that can be pasted, whatever the files are called. */
+static void say_next(const struct words *words, uint32_t columns)
+{
+    const char *const operands[] = { words->table, words->file, "--mapping", words->out };
+    struct weir_buf line;
+    weir_buf_init(&line, SAY_LINE_MAX - 256);
+    weir_buf_add_text(&line, "weir check");
+    for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]); i++) {
+        weir_buf_add_char(&line, ' ');
+        resume_line_quote(&line, operands[i]);
+    }
+    say("weir map: %u columns in %s; edit it, then try it with\n  %s", columns, words->out,
+        weir_buf_text(&line));
+    weir_buf_release(&line);
+}
 
 static enum weir_status map(const struct settings *settings, const struct words *words,
                             struct weir_error *err)
@@ -191,11 +210,9 @@ static enum weir_status map(const struct settings *settings, const struct words 
     weir_buf_init(&text, WEIR_SPEC_BYTES_MAX);
     status = make_text(settings, words, &names, &text, err);
     if (!status)
-        status = words->out ? write_file(words, &text, err) : write_stdout(&text, err);
+        status = write_text(words, &text, err);
     if (!status && words->out)
-        say("weir map: %u columns in %s; edit it, then try it with\n"
-            "  weir check %s %s --mapping %s",
-            input_names_columns(&names).count, words->out, words->table, words->file, words->out);
+        say_next(words, input_names_columns(&names).count);
     weir_buf_release(&text);
     input_names_release(&names);
     return status;
@@ -226,7 +243,7 @@ static int work(struct words *words, int operands, char **argv)
         status = map(&settings, words, &err);
     settings_release(&settings);
     if (!status)
-        return EXIT_DONE;
+        return words->out ? EXIT_DONE : output_end(&command_map);
     command_refuse(&command_map, err.message);
     return exit_code_of(&err);
 }
@@ -253,15 +270,10 @@ static int run(int argc, char **argv)
 {
     struct words words = { 0 };
     struct arg args[ARGS_MAX];
-    struct weir_error err;
-    int operands;
-    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
-        return command_refuse(&command_map, err.message);
-    if (words.settings.help) {
-        fputs(command_map.help, stdout);
-        return EXIT_DONE;
-    }
-    return work(&words, operands, argv);
+    int code;
+    if (!command_parse(&command_map, args, list_args(&words, args), &argc, argv, &code))
+        return code;
+    return work(&words, argc, argv);
 }
 
 const struct command command_map = {

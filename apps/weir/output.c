@@ -16,7 +16,7 @@ int output_end(const struct command *command)
     if (whole)
         return EXIT_DONE;
     if (errno != EPIPE)
-        say("weir %s: standard output cannot be written: %s", command->name,
-            errno ? strerror(errno) : "it failed before");
+        say("weir%s%s: standard output cannot be written: %s", command ? " " : "",
+            command ? command->name : "", errno ? strerror(errno) : "it failed before");
     return EXIT_LOCAL_IO;
 }

@@ -7,7 +7,7 @@
 
 /*
  * Whatever is still held goes out. EXIT_DONE, or EXIT_LOCAL_IO with one sentence; without it if the
- * reader has left, who knows.
+ * reader has left, who knows. `command` NULL: weir itself.
  */
 int output_end(const struct command *command);
 

@@ -109,8 +109,7 @@ static size_t list_args(struct words *words, struct arg *ret)
 {
     const struct arg args[] = {
         { .name = "--with-reasons", .flag = &words->with_reasons },
-        { .name = "--help", .flag = &words->help },
-        { .name = "-h", .flag = &words->help },
+        ARGS_HELP(&words->help),
     };
     memcpy(ret, args, sizeof(args));
     return sizeof(args) / sizeof(args[0]);
@@ -120,15 +119,10 @@ static int run(int argc, char **argv)
 {
     struct words words = { 0 };
     struct arg args[ARGS_MAX];
-    struct weir_error err = { 0 };
-    int operands;
-    if (args_parse(args, list_args(&words, args), argc, argv, &operands, &err))
-        return command_refuse(&command_rejects, err.message);
-    if (words.help) {
-        fputs(command_rejects.help, stdout);
-        return EXIT_DONE;
-    }
-    if (operands != 1)
+    int code;
+    if (!command_parse(&command_rejects, args, list_args(&words, args), &argc, argv, &code))
+        return code;
+    if (argc != 1)
         return command_refuse(&command_rejects, "it takes one job; see weir help rejects");
     return reject(argv[0], &words);
 }

@@ -30,11 +30,7 @@ struct settings_args {
     { .name = "--config", .text = &(it)->config }, { .name = "--url", .text = &(it)->url },        \
         { .name = "--set", .texts = &(it)->sets },                                                 \
         { .name = "--log-level", .text = &(it)->log_level },                                       \
-        { .name = "--log-format", .text = &(it)->log_format },                                     \
-        { .name = "--help", .flag = &(it)->help },                                                 \
-    {                                                                                              \
-        .name = "-h", .flag = &(it)->help                                                          \
-    }
+        { .name = "--log-format", .text = &(it)->log_format }, ARGS_HELP(&(it)->help)
 
 /* For the table of a command that runs jobs, besides. */
 #define SETTINGS_RATE_ARGS(it)                                                                     \

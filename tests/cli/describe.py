@@ -174,7 +174,7 @@ def test_what_is_wrong_is_one_sentence_and_has_its_exit_code(folder):
             assert result.returncode == code and says in result.stderr, (arguments, result)
             assert result.stderr.count("\n") == 1 and result.stdout == "", (arguments, result)
         result = run(["sh", "-c", f"{WEIR} describe account --config {path} > /dev/full"])
-        assert result.returncode == 7 and "could not be written" in result.stderr, result
+        assert result.returncode == 7 and "cannot be written" in result.stderr, result
         config["Dataverse"]["Connections"][0]["ClientSecret"] = "wrong"
         result = run([WEIR, "describe", "account", "--config", write_config(folder, config)])
         assert result.returncode == 4 and "AADSTS7000215" in result.stderr, result

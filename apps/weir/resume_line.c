@@ -3,6 +3,8 @@
 #include "resume_line.h"
 
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +48,53 @@ static void add_config(struct weir_buf *line, const char *file)
         add_option(line, "--config", realpath(file, absolute) ? absolute : file);
 }
 
+/* The same for a file that may not be there yet: its folder is. */
+static void add_report(struct weir_buf *line, const char *path)
+{
+    char folder[PATH_MAX], absolute[PATH_MAX], whole[2 * PATH_MAX];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path;
+    if (!path)
+        return;
+    int len = snprintf(folder, sizeof(folder), "%.*s", (int)(name - path), path);
+    if (len >= (int)sizeof(folder) || !realpath(len ? folder : ".", absolute)) {
+        add_option(line, "--report", path);
+        return;
+    }
+    snprintf(whole, sizeof(whole), "%s/%s", strcmp(absolute, "/") ? absolute : "", name);
+    add_option(line, "--report", whole);
+}
+
+static bool names_file(const char *setting, const char *equals)
+{
+    static const char end[] = "File";
+    return equals - setting > (ptrdiff_t)strlen(end) &&
+           strncasecmp(equals - strlen(end), end, strlen(end)) == 0;
+}
+
+/* One that names a file means the one that it meant here. */
+static void add_set(struct weir_buf *line, const char *setting)
+{
+    char absolute[PATH_MAX], whole[2 * PATH_MAX];
+    const char *equals = strchr(setting, '=');
+    int len = equals ? (int)(equals - setting) : 0;
+    if (len && len < PATH_MAX && names_file(setting, equals) && realpath(equals + 1, absolute)) {
+        snprintf(whole, sizeof(whole), "%.*s=%s", len, setting, absolute);
+        setting = whole;
+    }
+    add_option(line, "--set", setting);
+}
+
+/* What is shown meanwhile, and what is left behind. */
+static void add_showing(struct weir_buf *line, const struct job_args *args)
+{
+    add_option(line, "--progress", args->progress);
+    add_option(line, "--metrics-listen", args->metrics_listen);
+    add_report(line, args->report);
+    add_option(line, "--log-level", args->settings.log_level);
+    add_option(line, "--log-format", args->settings.log_format);
+}
+
 char *resume_line_make(const struct job_args *args, const struct settings *settings,
                        const char *directory, bool from_stdin)
 {
@@ -56,7 +105,7 @@ char *resume_line_make(const struct job_args *args, const struct settings *setti
     add_config(&line, settings->file);
     add_option(&line, "--url", args->settings.url);
     for (size_t i = 0; i < args->settings.sets.count; i++)
-        add_option(&line, "--set", args->settings.sets.texts[i]);
+        add_set(&line, args->settings.sets.texts[i]);
     add_option(&line, "--policy", args->settings.policy);
     add_option(&line, "--preset", args->settings.preset);
     add_option(&line, "--strategy", args->settings.strategy);
@@ -65,6 +114,7 @@ char *resume_line_make(const struct job_args *args, const struct settings *setti
     add_option(&line, "--max-parallel", args->max_parallel);
     add_option(&line, "--max-rate", args->max_rate);
     add_option(&line, "--memory", args->memory);
+    add_showing(&line, args);
     weir_buf_add_char(&line, ' ');
     resume_line_quote(&line, name);
     if (from_stdin)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The command that goes on with a job, as it can be pasted into a shell, from any directory: the
- * same configuration and settings and the same manners (how many at a time, how fast, how many
- * errors); not the same ends (--limit, --deadline), which were those of one run.
+ * same configuration and settings, the same manners (how many at a time, how fast, how many errors)
+ * and the same things to look at (progress, metrics, log, report); not the same ends (--limit,
+ * --deadline), which were those of one run.
  */
 #ifndef WEIR_APP_RESUME_LINE_H
 #define WEIR_APP_RESUME_LINE_H

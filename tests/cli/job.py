@@ -610,7 +610,10 @@ def test_the_resume_command_works_as_it_is_printed(folder):
         path = write_config(odd, config)
         with Background(folder, "create", "account", "ro'ws.csv", "--owner", "caller", "--config",
                         "appsettings.json", "--max-rate", "30", "--batch-size", "3", "--job-dir",
-                        "the job", "--set", "Dataverse:Resilience:ReadBackDelay=1s",
+                        "the job", "--set", "Dataverse:Resilience:ReadBackDelay=1s", "--set",
+                        "Dataverse:CaFile=appsettings.json", "--report", "it's.json",
+                        "--metrics-listen", "0", "--progress", "json", "--log-level", "error",
+                        "--log-format", "json", "--deadline", "1h",
                         cwd=odd) as first:
             wait_for(lambda: ledger(url)["rows"] > 0)
             first.process.send_signal(signal.SIGINT)
@@ -620,9 +623,15 @@ def test_the_resume_command_works_as_it_is_printed(folder):
         words = shlex.split(line)
         assert words[-1] == str(odd / "the job") and path in words, line
         assert "Dataverse:Resilience:ReadBackDelay=1s" in words, line
+        assert f"Dataverse:CaFile={path}" in words and "--batch-size" not in words, line
+        assert not {"--limit", "--deadline", "--job-dir", "--owner"} & set(words), line
+        (odd / "it's.json").unlink()
         line = line.replace("--max-rate 30", "--max-rate 3000")
         again = paste(line, folder)
         assert again.returncode == 0 and balance(again)["done"] == 300, again
+        assert "weir resume: metrics at http://127.0.0.1:" in again.stderr, again
+        assert '{"over":true' in again.stderr, again
+        assert json.loads((odd / "it's.json").read_text()), "the report is where the first was"
         book = ledger(url)
     assert rows and book["rows"] == 300 and book["max_writes_per_row"] == 1, book
 

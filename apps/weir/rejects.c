@@ -36,12 +36,12 @@ static int fail(const struct weir_error *err)
 }
 
 /* The last line of a file may have had no end; here another may follow. */
-static void write_row(const struct weir_reject *reject)
+static void write_row(const struct weir_job_facts *facts, const struct weir_reject *reject)
 {
     struct weir_str bytes = reject->bytes;
     fwrite(bytes.ptr, 1, bytes.len, stdout);
     if (bytes.len > 0 && bytes.ptr[bytes.len - 1] != '\n' && bytes.ptr[bytes.len - 1] != '\r')
-        fputc('\n', stdout);
+        fputs(weir_job_facts_line_end(facts), stdout);
 }
 
 /* A row may be rejected in two passes, and is fed in again once. */
@@ -53,7 +53,7 @@ static void write_reject(struct writing *writing, const struct weir_reject *reje
     if (writing->with_reasons)
         rejects_print_reason(stdout, writing->facts, reject);
     else
-        write_row(reject);
+        write_row(writing->facts, reject);
 }
 
 static enum weir_status write_all(struct writing *writing, const char *directory,

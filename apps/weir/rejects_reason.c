@@ -104,7 +104,7 @@ static void add_row(struct weir_buf *line, const struct weir_job_facts *facts,
     }
     weir_buf_add_char(line, separator);
     add_reason(line, reject);
-    weir_buf_add_char(line, '\n');
+    weir_buf_add_text(line, weir_job_facts_line_end(facts));
 }
 
 void rejects_print_header(FILE *out, const struct weir_job_facts *facts)
@@ -113,7 +113,7 @@ void rejects_print_header(FILE *out, const struct weir_job_facts *facts)
     if (header.len == 0)
         return;
     fwrite(header.ptr, 1, header.len, out);
-    fprintf(out, "%creason\n", separator_of(facts));
+    fprintf(out, "%creason%s", separator_of(facts), weir_job_facts_line_end(facts));
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */

@@ -133,7 +133,7 @@ char *weir_job_header(const struct weir_job *job)
         add_cell(&buf, columns.names[i], separator);
     }
     if (columns.count)
-        weir_buf_add_char(&buf, '\n');
+        weir_buf_add_text(&buf, weir_reader_line_end(job->reader));
     return weir_buf_take(&buf);
 }
 

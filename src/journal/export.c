@@ -66,10 +66,10 @@ static enum weir_status each_reject(struct export *export, reject_fn *fn, struct
 }
 
 /* The last line of a file may have had no end; here another may follow. */
-static void end_line(struct weir_outfile *file)
+static void end_line(struct weir_outfile *file, const char *line_end)
 {
     if (file->last != '\n' && file->last != '\r')
-        weir_outfile_add(file, weir_str_from("\n"));
+        weir_outfile_add(file, weir_str_from(line_end));
 }
 
 static void write_row(struct export *export, const struct weir_reject *reject)
@@ -77,7 +77,7 @@ static void write_row(struct export *export, const struct weir_reject *reject)
     if (reject->superseded || !reject->bytes.len || reject->row + 1 == export->row)
         return; /* a row may be rejected in two passes, and is fed in again once */
     export->row = reject->row + 1;
-    end_line(&export->file);
+    end_line(&export->file, weir_job_facts_line_end(weir_journal_facts(export->journal)));
     weir_outfile_add(&export->file, reject->bytes);
 }
 
@@ -219,7 +219,7 @@ enum weir_status weir_export_summary(struct weir_journal *journal, struct weir_s
     if (status)
         return status;
     weir_outfile_add(&file, text);
-    end_line(&file);
+    end_line(&file, "\n");
     status = weir_outfile_commit(&file, WEIR_POINT_SUMMARY_BEFORE_RENAME,
                                  WEIR_POINT_SUMMARY_AFTER_RENAME, err);
     weir_outfile_release(&file);

@@ -64,6 +64,15 @@ static bool is_suffix(struct weir_str text)
     return text.len > 0 && text.len <= 16;
 }
 
+const char *weir_job_facts_line_end(const struct weir_job_facts *facts)
+{
+    struct weir_str header = facts->header;
+    bool cr = header.len > 0 && header.ptr[header.len - 1] == '\r';
+    bool crlf =
+        header.len > 1 && header.ptr[header.len - 1] == '\n' && header.ptr[header.len - 2] == '\r';
+    return cr ? "\r" : crlf ? "\r\n" : "\n";
+}
+
 enum weir_status weir_job_facts_check(const struct weir_job_facts *facts, struct weir_error *err)
 {
     for (size_t i = 0; i < TEXTS; i++) {

@@ -39,6 +39,9 @@ struct weir_job_facts {
 /* WEIR_E_INVALID or WEIR_E_TOO_BIG: what cannot be journaled. */
 enum weir_status weir_job_facts_check(const struct weir_job_facts *facts, struct weir_error *err);
 
+/* How lines of the rejects file end: as that of the header does. */
+const char *weir_job_facts_line_end(const struct weir_job_facts *facts);
+
 /* Into an empty journal, within the caller's transaction. *ret_crc: over all of them. */
 enum weir_status weir_job_facts_write(sqlite3 *db, const struct weir_job_facts *facts,
                                       uint32_t *ret_crc, struct weir_error *err);

@@ -57,6 +57,11 @@ void weir_csv_free(struct weir_csv *csv)
     free(csv);
 }
 
+const char *weir_csv_line_end(const struct weir_csv *csv)
+{
+    return csv->line_end ? csv->line_end : "\n";
+}
+
 struct weir_columns weir_csv_columns(const struct weir_csv *csv)
 {
     return csv->columns;

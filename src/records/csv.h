@@ -42,5 +42,6 @@ void weir_csv_enter(struct weir_csv *csv, uint64_t offset, uint64_t line, uint64
 enum weir_step weir_csv_next(struct weir_csv *csv, struct weir_arena *arena,
                              struct weir_record *ret, struct weir_error *err);
 struct weir_columns weir_csv_columns(const struct weir_csv *csv);
+const char *weir_csv_line_end(const struct weir_csv *csv);
 
 #endif

@@ -96,6 +96,14 @@ static enum weir_status compare_header(const struct weir_csv *csv, struct weir_e
     return status;
 }
 
+static const char *line_end_of(const struct weir_csv *csv)
+{
+    const char *end = csv->window + csv->begin + csv->end;
+    bool cr = csv->end > 0 && end[-1] == '\r';
+    bool crlf = csv->end > 1 && end[-1] == '\n' && end[-2] == '\r';
+    return cr ? "\r" : crlf ? "\r\n" : "\n";
+}
+
 enum weir_status weir_csv_header(struct weir_csv *csv, struct weir_error *err)
 {
     enum weir_status status = check_text(csv, err);
@@ -105,7 +113,9 @@ enum weir_status weir_csv_header(struct weir_csv *csv, struct weir_error *err)
         return compare_header(csv, err);
     struct weir_columns columns = copy_names(csv, csv->names);
     status = check_names(columns, err);
-    if (!status)
-        csv->columns = columns;
-    return status;
+    if (status)
+        return status;
+    csv->columns = columns;
+    csv->line_end = line_end_of(csv);
+    return WEIR_OK;
 }

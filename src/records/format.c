@@ -60,11 +60,16 @@ static struct weir_columns columns_csv(const void *state)
     return weir_csv_columns(state);
 }
 
+static const char *line_end_csv(const void *state)
+{
+    return weir_csv_line_end(state);
+}
+
 #define SEPARATED(format_name, open_function)                                                      \
     {                                                                                              \
         .name = (format_name), .open = (open_function), .free = free_csv, .begin = begin_csv,      \
         .feed = feed_csv, .head = head_csv, .enter = enter_csv, .next = next_csv,                  \
-        .columns = columns_csv                                                                     \
+        .columns = columns_csv, .line_end = line_end_csv                                           \
     }
 
 const struct weir_format weir_format_csv = SEPARATED("csv", open_csv);

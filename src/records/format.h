@@ -75,6 +75,9 @@ struct weir_format {
      * records have names of their own has none.
      */
     struct weir_columns (*columns)(const void *state);
+
+    /* How the line of those names ends: "\n", "\r\n" or "\r"; "\n" if it has no end. */
+    const char *(*line_end)(const void *state);
 };
 
 extern const struct weir_format weir_format_csv;   /* separated by commas */

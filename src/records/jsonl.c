@@ -210,6 +210,12 @@ static struct weir_columns no_columns(const void *state)
     return (struct weir_columns){ NULL, 0 };
 }
 
+static const char *line_end(const void *state)
+{
+    (void)state;
+    return "\n";
+}
+
 const struct weir_format weir_format_jsonl = {
     .name = "jsonl",
     .open = open_format,
@@ -220,4 +226,5 @@ const struct weir_format weir_format_jsonl = {
     .enter = enter_format,
     .next = next_format,
     .columns = no_columns,
+    .line_end = line_end,
 };

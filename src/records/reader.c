@@ -29,6 +29,11 @@ struct weir_columns weir_reader_columns(const struct weir_reader *reader)
     return reader->format->columns(reader->state);
 }
 
+const char *weir_reader_line_end(const struct weir_reader *reader)
+{
+    return reader->format->line_end(reader->state);
+}
+
 const struct weir_format *weir_reader_format(const struct weir_reader *reader)
 {
     return reader->format;

@@ -53,6 +53,9 @@ enum weir_step weir_reader_next(struct weir_reader *reader, struct weir_arena *a
 struct weir_columns weir_reader_columns(const struct weir_reader *reader);
 const struct weir_format *weir_reader_format(const struct weir_reader *reader);
 
+/* Of the line with those names, if there is one. */
+const char *weir_reader_line_end(const struct weir_reader *reader);
+
 /* As people know the file: its path, or "standard input". */
 const char *weir_reader_name(const struct weir_reader *reader, uint32_t file);
 

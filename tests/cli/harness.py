@@ -38,8 +38,8 @@ def write_config(folder, config, mode=0o600):
 def run(arguments, **more):
     kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
     environment = {**kept, "HOME": "/nonexistent", **more.pop("env", {})}
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=120, env=environment,
-                          **more)
+    return subprocess.run(arguments, capture_output=True, text=more.pop("text", True), timeout=120,
+                          env=environment, **more)
 
 
 def run_tests(module):

@@ -7,6 +7,7 @@
 
 #include "figures.h"
 #include "job_place.h"
+#include "resume_line.h"
 #include "say.h"
 
 #define PROBLEMS_BYTES_MAX ((size_t)64 * 1024)
@@ -74,6 +75,22 @@ static void say_late(const struct weir_job_result *result)
             figure_clock(result->requests_unknown_for_s).text);
 }
 
+/* Which they are, and how to find out what became of them. */
+static void say_unknown(const struct weir_job *job, const struct weir_job_result *result)
+{
+    struct weir_buf line;
+    if (result->unknown == 0)
+        return;
+    char *name = job_place_name(weir_job_directory(job));
+    weir_buf_init(&line, SAY_LINE_MAX - 256);
+    resume_line_quote(&line, name);
+    say("what became of %s row%s is not known: weir jobs show %s lists what is not finished, and "
+        "going on finds out",
+        figure_count(result->unknown).text, result->unknown == 1 ? "" : "s", weir_buf_text(&line));
+    weir_buf_release(&line);
+    free(name);
+}
+
 void job_report(const struct weir_job *job, const struct weir_job_result *result,
                 const struct report_problems *problems, const char *report, const char *resume_line)
 {
@@ -84,6 +101,7 @@ void job_report(const struct weir_job *job, const struct weir_job_result *result
     say_files(job, result);
     if (report)
         say("report: %s", report);
+    say_unknown(job, result);
     say_late(result);
     if (trouble[0])
         say("%s", trouble);

@@ -16,8 +16,12 @@
 #include "job_place.h"
 #include "jobs.h"
 #include "journal/place.h"
+#include "open_rows.h"
 #include "output.h"
 #include "printable.h"
+
+#define STRETCHES_SHOWN  10   /* of rows that are not finished, to people */
+#define STRETCHES_LISTED 1000 /* to programs */
 
 #define TEXT_MAX ((size_t)32 * 1024 * 1024) /* a job has ten thousand inputs at most */
 
@@ -141,6 +145,47 @@ static void add_balance(struct weir_buf *buf, const struct job_view *view)
     weir_buf_printf(buf, "%d\n", view->exit_code);
 }
 
+/* Stretches of rows that are not finished, as far as they are shown. */
+struct stretches {
+    struct weir_buf *buf;
+    bool json;
+    size_t shown_max;
+    size_t count;
+};
+
+static void add_stretch(void *ctx, struct open_rows rows)
+{
+    struct stretches *it = ctx;
+    if (it->count++ >= it->shown_max)
+        return;
+    weir_buf_add_text(it->buf, it->count > 1 ? ", " : "");
+    if (it->json)
+        weir_buf_printf(it->buf, "[%" PRIu64 ", %" PRIu64 "]", rows.first, rows.last);
+    else if (rows.first == rows.last)
+        weir_buf_printf(it->buf, "%" PRIu64, rows.first);
+    else
+        weir_buf_printf(it->buf, "%" PRIu64 "-%" PRIu64, rows.first, rows.last);
+}
+
+/* By their numbers, which are those of errors.jsonl and ids.csv. */
+static void add_open_rows(struct weir_buf *buf, const struct weir_job_listing *job,
+                          const struct job_view *view)
+{
+    struct stretches it = { .buf = buf, .shown_max = STRETCHES_SHOWN };
+    uint64_t behind;
+    if (view->state != JOB_STATE_UNFINISHED)
+        return;
+    add_label(buf, "not finished");
+    weir_buf_add_text(buf, "rows ");
+    if (open_rows_each(job, view->read, add_stretch, &it, &behind, NULL))
+        weir_buf_add_text(buf, "that cannot be told");
+    if (it.count > it.shown_max)
+        weir_buf_printf(buf, " and %zu more stretches", it.count - it.shown_max);
+    if (!view->summed || it.count == 0)
+        weir_buf_printf(buf, "%sbehind %" PRIu64, it.count ? " and whatever is " : "", behind);
+    weir_buf_add_char(buf, '\n');
+}
+
 /* Not what the database needs while somebody looks at it. */
 static int is_file(const struct dirent *entry)
 {
@@ -177,6 +222,7 @@ static void add_facts(struct weir_buf *buf, const struct weir_job_listing *job,
     add_options(buf, &job->facts);
     add_passes(buf, &job->totals);
     add_balance(buf, view);
+    add_open_rows(buf, job, view);
 }
 
 static void add_text(struct weir_buf *buf, const struct weir_job_listing *job,
@@ -230,6 +276,18 @@ static void add_json_passes(struct weir_buf *buf, const struct weir_totals *tota
     weir_buf_add_char(buf, ']');
 }
 
+/* The first of them, and how many there are. */
+static void add_json_open_rows(struct weir_buf *buf, const struct weir_job_listing *job,
+                               const struct job_view *view)
+{
+    struct stretches it = { .buf = buf, .json = true, .shown_max = STRETCHES_LISTED };
+    uint64_t behind;
+    weir_buf_add_text(buf, ", \"not_finished\": [");
+    if (view->state == JOB_STATE_UNFINISHED)
+        open_rows_each(job, view->read, add_stretch, &it, &behind, NULL);
+    weir_buf_printf(buf, "], \"not_finished_count\": %zu", it.count);
+}
+
 static void add_json(struct weir_buf *buf, const struct weir_job_listing *job,
                      const struct job_view *view, const char *resume)
 {
@@ -239,6 +297,7 @@ static void add_json(struct weir_buf *buf, const struct weir_job_listing *job,
         weir_buf_printf(buf, ", \"options\": %s", job->facts.options);
         add_json_inputs(buf, &job->facts);
         add_json_passes(buf, &job->totals);
+        add_json_open_rows(buf, job, view);
     }
     weir_buf_add_text(buf, ", \"files\": [");
     add_files(buf, job->path, true);

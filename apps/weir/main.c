@@ -29,6 +29,7 @@
  *       hooks.c            where tests reach in; empty
  *     jobs.c             weir jobs: jobs_list.c, jobs_show.c, jobs_clean.c (jobs_json.c)
  *       job_view.c         what a job has come to, from outside
+ *       open_rows.c        its rows that are not finished
  *       job_remove.c       removing one
  *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
  *     explain.c          weir explain: what a code means

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import subprocess
 import sys
 import time
@@ -13,6 +14,9 @@ from harness import run, run_tests
 from job_kit import bad_names, closed_early, world
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
+
+# What is read back is not waited for as long as a real service would need.
+QUICK = ["--set", "Dataverse:Resilience:ReadBackDelay=1s"]
 
 
 def make_all(it):
@@ -89,6 +93,41 @@ def test_show_tells_all_of_one_job_and_its_resume_command_works(folder):
         assert shown["options"]["batch_size"] == 3 and "journal.db" in shown["files"], shown
         broken = it.weir("jobs", "show", "d-broken")
         assert broken.returncode == 0 and "state        damaged\nerror        " in broken.stdout
+
+
+def numbers_of(path):
+    return {int(line.split(",")[0]) for line in path.read_text().splitlines()[1:]}
+
+
+def test_rows_that_are_not_finished_are_listed_by_their_numbers(folder):
+    """They are those that neither ids.csv nor errors.jsonl has; unknown ones among them."""
+    with world(WEIR, SIM, folder) as it:
+        it.set_faults(bad_names(), {"kind": "commit_then_silence", "operation": "CreateMultiple",
+                                    "probability": 0.5})
+        rows = it.rows(300, bad=(1, 2, 90, 222, 299))
+        result = it.work("create", "account", rows, "--batch-size", "2", "--limit", "290",
+                         "--job-dir", str(it.root / "j"), *QUICK, "--set",
+                         "Dataverse:Resilience:MaxRetryTime=1s")
+        assert result.returncode == 8, result
+        assert "weir jobs show j lists what is not finished" in result.stderr, result
+        found = json.loads(it.weir("jobs", "show", "j", "--json").stdout)
+        listed = {row for first, last in found["not_finished"] for row in range(first, last + 1)}
+        errors = {json.loads(line)["row"]
+                  for line in (it.root / "j" / "errors.jsonl").read_text().splitlines()}
+        done = numbers_of(it.root / "j" / "ids.csv")
+        assert listed == set(range(1, found["read"] + 1)) - done - errors, (found, errors)
+        assert len(listed) == found["unknown"] + found["not_sent"] > 0, found
+        text = re.search(r"^not finished rows (.*)$", it.weir("jobs", "show", "j").stdout, re.M)[1]
+        stretches = [f"{first}-{last}" if first < last else f"{first}"
+                     for first, last in found["not_finished"]]
+        more = len(stretches) - 10
+        assert text == ", ".join(stretches[:10]) + (f" and {more} more stretches" if more > 0
+                                                    else ""), (text, stretches)
+        assert found["not_finished_count"] == len(stretches)
+        it.set_faults()
+        assert it.work("resume", "j", *QUICK).returncode in (0, 1)
+        found = json.loads(it.weir("jobs", "show", "j", "--json").stdout)
+        assert found["not_finished"] == [] and found["done"] + found["rejected"] == 300, found
 
 
 def test_a_job_that_was_killed_or_runs_is_no_finished_one(folder):

@@ -99,7 +99,7 @@ static size_t options(struct arg *ret)
 
 const struct command command_check = {
     .name = "check",
-    .summary = "rehearse a job without a write, or see whether every connection works",
+    .summary = "rehearse a job without a write, or see whether all connections work",
     .run = run,
     .options = options,
     /* clang-format off */

@@ -133,19 +133,22 @@ const struct command command_config = {
     .options = options,
     .operands = forms,
     .operand_count = sizeof(forms) / sizeof(forms[0]),
-    .help = "usage: weir config show [OPTION]...\n"
-            "\n"
-            "Prints every setting that holds and where it comes from: the command line beats the\n"
-            "environment (Dataverse__Pool__MaxPoolSize=8), the environment the file, the file the\n"
-            "defaults. Of connections it prints what was said. Secrets are masked.\n"
-            "\n"
-            "  --json              a list of objects: key, value, origin\n"
-            "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"
-            "  --policy P, --preset P, --strategy S, --max-retry-after DURATION   the same, short\n"
-            "  --log-level L, --log-format F               are checked, and nothing is logged\n"
-            "\n"
-            "exit code: 0 shown, 2 usage or configuration, 7 local I/O\n"
-            "\n"
-            "example:\n"
-            "  weir config show --set Dataverse:Pool:MaxPoolSize=8\n",
+    /* clang-format off */
+    .help =
+        "usage: weir config show [OPTION]...\n"
+        "\n"
+        "Prints every setting that holds and where it comes from: the command line beats\n"
+        "the environment (Dataverse__Pool__MaxPoolSize=8), the environment the file, the\n"
+        "file the defaults. Of connections it prints what was said. Secrets are masked.\n"
+        "\n"
+        "  --json              a list of objects: key, value, origin\n"
+        "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir-config(5)\n"
+        "  --policy P, --preset P, --strategy S, --max-retry-after DURATION   some, short\n"
+        "  --log-level L, --log-format text|json       are checked, and nothing is logged\n"
+        "\n"
+        "exit code: 0 shown, 2 usage or configuration, 7 local I/O\n"
+        "\n"
+        "example:\n"
+        "  weir config show --set Dataverse:Pool:MaxPoolSize=8\n",
+    /* clang-format on */
 };

@@ -16,22 +16,17 @@ const struct command command_create = {
     .help =
         "usage: weir create TABLE FILE... [OPTION]...\n"
         "\n"
-        "Creates a row for every record of the files: .csv, .tsv, .jsonl, their .gz, or - for\n"
-        "CSV on standard input. No row is lost and none created twice, whatever dies in\n"
-        "between: weir resume goes on. weir check rehearses it all without a write.\n"
-        "\n"
+        "Creates a row for every record of the files: .csv, .tsv, .jsonl, their .gz, or -\n"
+        "for CSV on standard input. None is lost or doubled: weir resume goes on.\n"
         JOB_COMMAND_HELP_TARGETS
         "\n"
-        "  --owner OWNER       of the rows: systemuser:ID, team:ID, or caller (who sends them)\n"
-        "  --id-from COL[,COL] ids derived from these columns; otherwise they are made up\n"
+        "rows      --owner systemuser:ID|team:ID|caller  --id-from COL[,COL]\n"
         JOB_COMMAND_HELP_ROWS
         JOB_COMMAND_HELP_SENDING
-        "  --batch-size N      rows in a request at most (100)\n"
         JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES
-        "\n"
         "example:\n"
         "  weir create account accounts.csv --owner caller\n",
     /* clang-format on */

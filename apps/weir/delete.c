@@ -16,23 +16,18 @@ const struct command command_delete = {
     .help =
         "usage: weir delete TABLE FILE... [OPTION]...\n"
         "\n"
-        "Deletes a row for every record of the files: by the id in the column of the primary key,\n"
-        "or by an alternate key. One that is not there is done already. It shows what it is\n"
-        "going to do and asks; without a terminal it needs --yes.\n"
+        "Deletes a row for every record: by the id in the column of the primary key, or\n"
+        "by an alternate key. One that is not there is done already. It shows what it\n"
+        "will do and asks, unless --yes is given.\n"
         "\n"
-        "  --key COL[,COL]     the alternate key that names the rows\n"
-        "  --id-from COL[,COL] or the columns that their ids were derived from\n"
-        "  --yes               do not ask\n"
-        "  --mapping FILE      which column is which; weir map writes one to edit\n"
-        "  --ignore-columns COL[,COL]   of the files\n"
-        "  --with COL=VALUE    part of every row's key, such as partitionid\n"
+        "rows      --key COL[,COL] | --id-from COL[,COL]  --yes (do not ask)\n"
+        "          --mapping FILE  --with COL=VALUE (such as partitionid)\n"
+        "          --ignore-columns COL[,COL]  --format csv|tsv|jsonl\n"
         JOB_COMMAND_HELP_SENDING
-        "  --batch-size N      rows in a request at most (100)\n"
         JOB_COMMAND_HELP_PLACE
         JOB_COMMAND_HELP_RUN
         "\n"
         JOB_COMMAND_HELP_CODES
-        "\n"
         "example:\n"
         "  weir delete account gone.csv --key accountnumber --yes\n",
     /* clang-format on */

@@ -86,23 +86,25 @@ const struct command command_describe = {
     .summary = "what a table is: columns, types, choices, lookups, keys",
     .run = run,
     .options = options,
+    /* clang-format off */
     .help =
         "usage: weir describe TABLE [OPTION]...\n"
         "\n"
-        "Asks the service for a table (by its logical name, as in account) and prints what it\n"
-        "is, its alternate keys, the bulk messages that it has, and a line for each column:\n"
-        "whether create and update can write it, who requires it (the system, or only forms),\n"
-        "its type with lengths, ranges and decimals; choices with their labels, and the tables\n"
-        "that a lookup may point to with the navigation names of the Web API.\n"
+        "Asks the service for a table (by its logical name, as in account), and prints\n"
+        "what it is, its alternate keys, the bulk messages that it has, and a line for\n"
+        "each column: whether create and update can write it, who requires it (the\n"
+        "system, or only forms), its type with lengths, ranges and decimals; choices with\n"
+        "their labels, and the tables that a lookup may point to.\n"
         "\n"
         "  --all               also the columns that cannot be written\n"
         "  --json              one JSON object for programs, with all columns\n"
-        "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"
-        "  --log-level L, --log-format F               the log; see weir help check\n"
+        "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir-config(5)\n"
+        "  --log-level L, --log-format text|json       the log; see weir(1)\n"
         "\n"
-        "exit code: 0 described, 2 no such table, usage or configuration, 4 credentials or\n"
-        "privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
+        "exit code: 0 described, 2 no such table, usage or configuration, 4 credentials\n"
+        "or privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
         "\n"
         "example:\n"
         "  weir describe account\n",
+    /* clang-format on */
 };

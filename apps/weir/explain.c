@@ -216,21 +216,24 @@ const struct command command_explain = {
     .summary = "what a code of the service means and what to do",
     .run = run,
     .options = options,
+    /* clang-format off */
     .help =
         "usage: weir explain CODE\n"
         "\n"
-        "Says what a code of the service means, whether the request was executed, what weir\n"
-        "does with its rows, and what you can do. CODE stands in errors.jsonl and in messages:\n"
+        "Says what a code of the service means, whether the request was executed, what\n"
+        "weir does with its rows, and what you can do. CODE is one of errors.jsonl or of\n"
+        "a message:\n"
         "\n"
         "  0x80040237          hexadecimal, with 0x or without\n"
         "  -2147220937         the same as a signed number, or as 2147746359\n"
         "  AADSTS7000215       a number of the login, with AADSTS or without\n"
         "\n"
-        "Of some codes the message has to tell which of several things it means; then all of\n"
-        "them are printed, each with its condition. No service is asked.\n"
+        "Of some codes the message has to tell which of several things it means; then\n"
+        "all of them are printed, each with its condition. No service is asked.\n"
         "\n"
         "exit code: 0 explained, 2 usage, or a code that is not known, 7 local I/O\n"
         "\n"
         "example:\n"
         "  weir explain 0x80040237\n",
+    /* clang-format on */
 };

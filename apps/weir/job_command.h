@@ -20,43 +20,36 @@ int job_command_resume(const struct command *command, int argc, char **argv);
 /* The options of a new job, for struct command. */
 size_t job_command_options(struct arg *ret);
 
-/* Of a help text: where values go. */
+/*
+ * Of help texts. Each fits one screen of 24 lines and 80 columns, so options stand together with
+ * those of their kind; what each does is for the manual.
+ */
+/* Where values go. */
 #define JOB_COMMAND_HELP_TARGETS                                                                   \
-    "A header cell, a member's name or a mapping file says where values go:\n"                     \
-    "  name                             a column, by its logical name; weir describe TABLE\n"      \
-    "  parentcustomerid:account         a lookup: cells are ids of rows of this table\n"           \
-    "  parentaccountid:account(accountnumber)   or values of this column, best of a key\n"         \
-    "  parentaccountid:account(#code)   or what --id-from code made the ids of its rows of\n"
+    "Header cells and members name columns: name, parentid:account(key); see weir(1).\n"
 
-/* What rows are made of, and how they are sent. */
+/* What rows are made of. */
 #define JOB_COMMAND_HELP_ROWS                                                                      \
-    "  --mapping FILE      which column goes where; weir map writes one to edit\n"                 \
-    "  --with COL=VALUE    the same value in every row; as often as needed\n"                      \
-    "  --ignore-columns COL[,COL]   of the files\n"                                                \
-    "  --empty E           cells without text: omit the column, null it, or reject (omit)\n"       \
-    "  --timezone ZONE     of dates without an offset, as in Europe/Berlin\n"                      \
-    "  --format F          csv, tsv or jsonl (by the name of the first file)\n"                    \
-    "  --raw               JSON Lines with objects as the Web API takes them\n"
+    "          --mapping FILE  --with COL=VALUE  --ignore-columns COL[,COL]  --raw\n"              \
+    "          --empty omit|null|reject  --timezone ZONE  --format csv|tsv|jsonl\n"
 
+/* How they are sent. */
 #define JOB_COMMAND_HELP_SENDING                                                                   \
-    "  --as ID             for the user with this Entra object id\n"                               \
-    "  --bypass-logic L    plug-ins and workflows: sync, async or all\n"                           \
-    "  --bypass-flows, --detect-duplicates, --tag TEXT   for the service; see weir(1)\n"
+    "service   --as ID  --bypass-logic sync|async|all  --bypass-flows  --tag TEXT\n"               \
+    "          --detect-duplicates  --batch-size N (100)\n"
 
 /* Where a new job goes. */
 #define JOB_COMMAND_HELP_PLACE                                                                     \
-    "  --job NAME          of the job (an id is made), or --job-dir DIR, its directory\n"          \
-    "  --or-resume         go on with that job if it is there; nothing to do if it is over\n"
+    "job       --job NAME | --job-dir DIR  --or-resume (go on with it if it is there)\n"
 
 /* What every job takes. */
 #define JOB_COMMAND_HELP_RUN                                                                       \
-    "  --max-parallel N    requests in flight      --max-rate ROWS     a second\n"                 \
-    "  --max-errors N|P%   rejected rows (100)     --memory SIZE       of rows on their way\n"     \
-    "  --limit N           rows of this run        --deadline TIME     of this run, as in 2h\n"    \
-    "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"            \
-    "  --report FILE       of the run: a page (.html) or data (.json)\n"                           \
-    "  --progress auto|plain|json|none, --log-level L   what standard error shows\n"               \
-    "  --metrics-listen [ADDR:]PORT                serve Prometheus text meanwhile\n"
+    "pace      --max-parallel N  --max-rate ROWS (a second)  --max-retry-after TIME\n"             \
+    "          --policy P  --preset P  --strategy S  --memory SIZE (24MiB)\n"                      \
+    "end       --max-errors N|P% (100)  --limit ROWS  --deadline TIME, as in 2h\n"                 \
+    "shown     --progress auto|plain|json|none  --report FILE.html|FILE.json\n"                    \
+    "          --metrics-listen [ADDR:]PORT  --log-level L  --log-format text|json\n"              \
+    "settings  --config FILE  --url URL  --set KEY=VALUE; weir-config(5)\n"
 
 #define JOB_COMMAND_HELP_CODES                                                                     \
     "exit code: 0 done, 1 rows rejected, 2 usage, 3 too many errors, 4 credentials,\n"             \

@@ -105,24 +105,27 @@ const struct command command_jobs = {
     .options = options,
     .operands = forms,
     .operand_count = sizeof(forms) / sizeof(forms[0]),
+    /* clang-format off */
     .help =
         "usage: weir jobs [--json]\n"
         "       weir jobs show JOB [--json]\n"
         "       weir jobs clean [--older-than DURATION] [--force] [--yes]\n"
         "\n"
-        "Lists the jobs below $XDG_STATE_HOME/weir/jobs (~/.local/state/weir/jobs), newest\n"
-        "first: finished, finished with rejects, unfinished, running or damaged. show prints\n"
-        "all that is known of one, by its id or its directory, and the command that goes on\n"
-        "with it. clean removes the directories of jobs that are finished, after asking.\n"
+        "Lists jobs below $XDG_STATE_HOME/weir/jobs (~/.local/state/weir/jobs), newest\n"
+        "first: finished, finished with rejects, unfinished, running or damaged. show\n"
+        "prints all that is known of one, by its id or its directory, with the rows that\n"
+        "are not finished and the command that goes on with them. clean removes those\n"
+        "that are finished, after asking.\n"
         "\n"
         "  --json              for programs\n"
-        "  --older-than DURATION   only jobs that nothing was written to for so long: 30d, 12h\n"
-        "  --force             also jobs with unfinished, unknown or rejected rows, and damaged\n"
-        "                      ones; what is running is never removed\n"
+        "  --older-than DURATION   only jobs not written to for so long: 30d, 12h\n"
+        "  --force             also jobs with unfinished, unknown or rejected rows, and\n"
+        "                      damaged ones; what is running is never removed\n"
         "  --yes               do not ask; needed where there is no terminal\n"
         "\n"
         "exit code: 0 done, 2 usage or no such job, 5 not removed after all, 7 local I/O\n"
         "\n"
         "example:\n"
         "  weir jobs clean --older-than 30d\n",
+    /* clang-format on */
 };

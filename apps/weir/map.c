@@ -281,24 +281,26 @@ const struct command command_map = {
     .summary = "write a mapping file to edit: which column of a file goes where",
     .run = run,
     .options = options,
+    /* clang-format off */
     .help =
         "usage: weir map TABLE FILE [-o OUT] [OPTION]...\n"
         "\n"
-        "Reads the names that a file has (the header; of JSON Lines the members of the first\n"
-        "hundred objects), asks the service for the table, and writes a mapping file: an entry\n"
-        "for every name, with the column that it probably means, and comments that say what\n"
-        "that column takes. Edit it, try it with weir check, give it to create, update, upsert\n"
-        "and delete with --mapping. It is JSON in which comments and trailing commas may stand.\n"
+        "Reads the names that a file has (the header; of JSON Lines the members of the\n"
+        "first hundred objects), asks the service for the table, and writes a mapping\n"
+        "file: an entry for every name, with the column that it probably means, and\n"
+        "comments that say what that column takes. Edit it, try it with weir check, give\n"
+        "it to create, update, upsert and delete with --mapping.\n"
         "\n"
         "  -o OUT              a file, instead of standard output\n"
         "  --force             write over a file that is there\n"
         "  --format F          csv, tsv or jsonl (by the name of the file; - is csv)\n"
-        "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir help check\n"
-        "  --log-level L, --log-format F               the log; see weir help check\n"
+        "  --config FILE, --url URL, --set KEY=VALUE   the settings; see weir-config(5)\n"
+        "  --log-level L, --log-format text|json       the log; see weir(1)\n"
         "\n"
-        "exit code: 0 written, 2 usage, configuration, no such table, or OUT is there already,\n"
-        "4 credentials or privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
+        "exit code: 0 written, 2 usage, configuration, no such table, or OUT is there\n"
+        "already, 4 credentials or privilege, 6 throttled, 7 local I/O, 10 unreachable\n"
         "\n"
         "example:\n"
         "  weir map account accounts.csv -o account.map.json\n",
+    /* clang-format on */
 };

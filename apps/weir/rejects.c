@@ -138,19 +138,22 @@ const struct command command_rejects = {
     .summary = "the rejected rows of a job, as they came or with their reasons",
     .run = run,
     .options = options,
-    .help = "usage: weir rejects JOB [--with-reasons]\n"
-            "\n"
-            "Writes the rejected rows of a job (its id, or its directory) to standard output as\n"
-            "they came, with the header first where there is one: mend them and feed them in\n"
-            "again. It reads the journal, so it works for a job that runs or was killed, too.\n"
-            "\n"
-            "  --with-reasons      CSV and TSV: a last column, reason. A row that cannot be read\n"
-            "                      as one stands in the first cell as it came. JSON Lines: an\n"
-            "                      object for each row, with the reason in its parts and the row\n"
-            "                      as record\n"
-            "\n"
-            "exit code: 0 written, 2 usage or no such job, 7 local I/O\n"
-            "\n"
-            "example:\n"
-            "  weir rejects 20261116-054512-account-create-7f3a --with-reasons > why.csv\n",
+    /* clang-format off */
+    .help =
+        "usage: weir rejects JOB [--with-reasons]\n"
+        "\n"
+        "Writes the rejected rows of a job (its id, or its directory) to standard output\n"
+        "as they came, with the header first where there is one: mend them and feed them\n"
+        "in again. It reads the journal, so it works for a job that runs or was killed.\n"
+        "\n"
+        "  --with-reasons      CSV and TSV: a last column, reason; a row that cannot be\n"
+        "                      read as one stands in the first cell as it came. JSON\n"
+        "                      Lines: an object for each row, with the reason in its\n"
+        "                      parts and the row as record\n"
+        "\n"
+        "exit code: 0 written, 2 usage or no such job, 7 local I/O\n"
+        "\n"
+        "example:\n"
+        "  weir rejects 20261116-054512-account-create-7f3a --with-reasons > why.csv\n",
+    /* clang-format on */
 };

@@ -22,10 +22,10 @@ const struct command command_resume = {
     .help =
         "usage: weir resume JOB [-] [OPTION]...\n"
         "\n"
-        "Goes on with a job (its id, or its directory) that was interrupted, killed or stopped:\n"
-        "rows that are finished are passed over, the others are sent. The files must be as they\n"
-        "were; rows that came from standard input must come from there again, with - behind the\n"
-        "job. Whatever shapes its rows is the job's own. A finished job stays as it is.\n"
+        "Goes on with a job (its id, or its directory) that was interrupted, killed or\n"
+        "stopped: finished rows are passed over, the others are sent. The files must be\n"
+        "as they were; rows of standard input must come from there again, with - behind\n"
+        "the job. What shapes its rows is the job's own. A finished job stays as it is.\n"
         "\n"
         JOB_COMMAND_HELP_RUN
         "\n"

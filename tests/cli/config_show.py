@@ -92,12 +92,5 @@ def test_a_full_disk_is_exit_7(folder):
     assert process.returncode == 7 and process.stderr.count(b"\n") == 1, process
 
 
-def test_the_help_fits_one_screen_and_shows_an_example(folder):
-    lines = run([WEIR, "help", "config"]).stdout.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
-    assert lines[-2] == "example:" and lines[-1].startswith("  weir config show "), lines
-    assert run([WEIR, "config", "--help"]).stdout.splitlines() == lines
-
-
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

@@ -85,12 +85,5 @@ def test_a_full_disk_is_exit_7(folder):
     assert process.returncode == 7 and process.stderr.count(b"\n") == 1, process
 
 
-def test_the_help_fits_one_screen_and_shows_an_example(folder):
-    lines = run([WEIR, "help", "explain"]).stdout.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
-    assert lines[-2:] == ["example:", "  weir explain 0x80040237"], lines
-    assert explain("--help").stdout.splitlines() == lines
-
-
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

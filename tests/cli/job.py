@@ -21,7 +21,6 @@ import urllib.request
 from harness import run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
-COMMANDS = ("create", "update", "upsert", "delete", "resume")
 PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
 
 # What is read back is not waited for as long as a real service would need.
@@ -158,27 +157,6 @@ def wait_for(condition):
 
 
 # --- words --------------------------------------------------------------------------------------
-
-def test_help_fits_one_screen_and_shows_an_example(folder):
-    for command in COMMANDS:
-        for arguments in (["help", command], [command, "--help"], [command, "-h"]):
-            result = run([WEIR, *arguments], cwd=folder)
-            assert result.returncode == 0 and result.stderr == "", result
-            lines = result.stdout.splitlines()
-            assert lines[0].startswith(f"usage: weir {command} "), result.stdout
-            assert len(lines) <= 50 and max(map(len, lines)) <= 88, result.stdout
-            assert lines[-2] == "example:" and lines[-1].startswith(f"  weir {command} ")
-    overview = run([WEIR, "help"]).stdout
-    assert all(f"\n  {command} " in overview for command in COMMANDS), overview
-
-
-def test_the_manual_names_every_option_of_the_help(folder):
-    manual = pathlib.Path(__file__).parents[2] / "man" / "weir.1"
-    text = manual.read_text()
-    for command in COMMANDS:
-        for option in re.findall(r"--([a-z-]+)", run([WEIR, "help", command]).stdout):
-            assert f"Fl -{option}" in text, option
-
 
 def test_every_wrong_word_is_one_sentence_and_exit_2(folder):
     rows = write_rows(folder, 1)

@@ -3,7 +3,6 @@
 """weir jobs as people use it: jobs.py WEIR WEIR_SIM"""
 import json
 import os
-import pathlib
 import pty
 import re
 import subprocess
@@ -238,16 +237,6 @@ def test_a_reader_that_leaves_is_no_storm_and_a_full_disk_is_exit_7(folder):
                 process = subprocess.run([WEIR, *arguments], stdout=full, stderr=subprocess.PIPE,
                                          env={"HOME": "/nonexistent", **it.environment()})
             assert process.returncode == 7 and process.stderr.count(b"\n") == 1, process
-
-
-def test_the_help_fits_one_screen_and_the_manual_has_its_options(folder):
-    lines = run([WEIR, "help", "jobs"]).stdout.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
-    assert lines[-2] == "example:" and lines[-1].startswith("  weir jobs "), lines
-    assert run([WEIR, "jobs", "--help"]).stdout.splitlines() == lines
-    manual = (pathlib.Path(__file__).parents[2] / "man" / "weir.1").read_text()
-    for option in ("older-than", "force", "json", "yes"):
-        assert f"Fl -{option}" in manual, option
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import os
-import pathlib
 import subprocess
 import sys
 from random import Random
@@ -143,15 +142,6 @@ def test_what_cannot_be_found_read_or_written(folder):
         database.write_bytes(b"\0" * database.stat().st_size)
         broken = it.weir("rejects", "j")
         assert broken.returncode == 2 and broken.stdout == "" and broken.stderr, broken
-
-
-def test_the_help_fits_one_screen_and_the_manual_has_its_options(folder):
-    lines = run([WEIR, "help", "rejects"]).stdout.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 88, lines
-    assert lines[-2] == "example:" and lines[-1].startswith("  weir rejects "), lines
-    assert run([WEIR, "rejects", "--help"]).stdout.splitlines() == lines
-    manual = (pathlib.Path(__file__).parents[2] / "man" / "weir.1").read_text()
-    assert "Fl -with-reasons" in manual
 
 
 if __name__ == "__main__":

@@ -217,10 +217,10 @@ static enum weir_status read_numbers(const struct job_args *args, struct weir_jo
                                      struct weir_error *err)
 {
     int64_t number;
-    if (args->batch_size) {
+    if (args->batch_size && strcmp(args->batch_size, "auto") != 0) {
         if (!read_whole(args->batch_size, 1, WEIR_TARGETS_MAX, &number))
-            return args_refuse("--batch-size", args->batch_size, "a whole number from 1 to 1000",
-                               err);
+            return args_refuse("--batch-size", args->batch_size,
+                               "a whole number from 1 to 1000, or auto", err);
         ret->batch_size = (uint32_t)number;
     }
     if (args->max_parallel) {

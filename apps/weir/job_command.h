@@ -36,7 +36,7 @@ size_t job_command_options(struct arg *ret);
 /* How they are sent. */
 #define JOB_COMMAND_HELP_SENDING                                                                   \
     "service   --as ID  --bypass-logic sync|async|all  --bypass-flows  --tag TEXT\n"               \
-    "          --detect-duplicates  --batch-size N (100)\n"
+    "          --detect-duplicates  --batch-size N|auto (100)\n"
 
 /* Where a new job goes. */
 #define JOB_COMMAND_HELP_PLACE                                                                     \

@@ -183,6 +183,22 @@ def test_every_exit_code_over_real_runs(folder):
             assert summary["read"] == sum(summary[part] for part in parts), (code, summary)
 
 
+def test_a_limit_a_deadline_and_a_tolerance_are_6_and_each_can_be_resumed(folder):
+    with world(WEIR, SIM, folder) as it:
+        throttle = {"kind": "throttle", "operation": "CreateMultiple", "retry_after": 3600}
+        for words, faults in ((["--limit", "10"], []), (["--deadline", "1s", "--max-rate", "20"], []),
+                              (["--max-retry-after", "5s"], [throttle])):
+            before = it.ledger()["rows"]
+            it.set_faults(*faults)
+            code, summary, result = create(it, it.rows(100), *words)
+            it.set_faults()
+            assert code == 6 and summary["done"] < 100, (words, summary, result)
+            line = re.findall(r"go on with\n  (weir resume .*)\n", result.stderr)[-1]
+            again = it.shell(line.replace("--max-rate 20", "--max-rate 2000"))
+            assert again.returncode == 0, (words, again)
+            assert it.ledger()["rows"] == before + 100, (words, again)
+
+
 def test_finished_jobs_and_refused_ones(folder):
     with world(WEIR, SIM, folder) as it:
         it.set_faults(bad_names())
@@ -261,14 +277,15 @@ def test_a_service_out_of_reach_stands_before_unknown_and_rejected_rows_and_a_li
         assert summary["rejected"] == 3 and summary["read"] == 20, (summary, result)
 
 
-def test_credentials_stand_before_unknown_and_rejected_rows(folder):
+def test_credentials_stand_before_rejected_rows_and_a_limit(folder):
     with world(WEIR, SIM, folder) as it:
         it.set_faults(bad_names())
-        with Stopped(it, it.rows(2000, bad=BAD), "--max-rate", "100", "--limit", "1000") as job:
+        with Stopped(it, it.rows(2000, bad=BAD), "--max-rate", "50", "--limit", "200") as job:
             wait_for(lambda: it.ledger()["rows"] > 20)
-            it.set_faults({**SILENCE, "count": 1}, {"kind": "unauthorized"})
+            it.set_faults({"kind": "unauthorized"})
             code, summary = job.end()
         assert code == 4 and summary["rejected"] == 3, (summary, job.stderr)
+        assert summary["read"] == 200, summary
 
 
 def test_a_failing_disk_stands_before_everything_that_a_run_can_meet(folder):

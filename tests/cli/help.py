@@ -55,6 +55,21 @@ def options_of_parser():
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", run([WEIR, "completion", "bash"]).stdout))
 
 
+# What was promised when the command was designed.
+PROMISED = {
+    "create": """--config --url --job --or-resume --job-dir --id-from --mapping --owner --as
+        --timezone --empty --with --ignore-columns --batch-size --max-errors --max-parallel
+        --max-rate --limit --deadline --bypass-logic --bypass-flows --detect-duplicates --tag
+        --progress --report --metrics-listen --log-level --log-format --policy --preset --strategy
+        --max-retry-after --memory --set""",
+    "update": "--key --yes", "upsert": "--key --yes --owner --id-from", "delete": "--key --yes",
+    "resume": """--config --max-parallel --max-rate --max-errors --limit --deadline --progress
+        --report --metrics-listen --memory""",
+    "check": "--config --set", "describe": "--json", "map": "-o", "jobs": "--json --force --yes",
+    "rejects": "--with-reasons", "config": "--set", "completion": "", "explain": "",
+}
+
+
 # --- help ---------------------------------------------------------------------------------------
 
 def test_every_help_is_the_golden_one(folder):
@@ -99,6 +114,13 @@ def test_help_is_the_same_however_it_is_asked_for(folder):
     assert run([WEIR, "--help"]).stdout == run([WEIR, "-h"]).stdout == overview
     bare = run([WEIR])
     assert (bare.returncode, bare.stdout, bare.stderr) == (2, "", overview), bare
+
+
+def test_everything_that_was_promised_is_in_the_help(folder):
+    assert set(PROMISED) <= set(commands())
+    for command, options in PROMISED.items():
+        missing = set(options.split()) - options_of_help("weir-" + command)
+        assert not missing, (command, missing)
 
 
 def test_a_mistyped_word_gets_the_right_one(folder):

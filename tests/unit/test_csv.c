@@ -321,6 +321,29 @@ START_TEST(a_header_alone_is_no_rows)
 }
 END_TEST
 
+/* Byte by byte: an LF may come after its CR. */
+START_TEST(the_line_end_of_the_header_is_known)
+{
+    static const char *const texts[][2] = {
+        { "a,b\n1,2\n", "\n" },          { "a,b\r\n1,2\n", "\r\n" },
+        { "a,b\r1,2\n", "\r" },          { "a,b", "\n" },
+        { "\n\r\n\"a\",b\r\n", "\r\n" }, { "\"a\r\n\",b\n1,2\r\n", "\n" },
+        { "a,\"b\"\r\n", "\r\n" },
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct weir_csv *csv = weir_csv_new(NULL);
+        const char *text = texts[i][0];
+        for (size_t at = 0; at < strlen(text); at++) {
+            if (weir_csv_head(csv, NULL) == WEIR_STEP_MORE)
+                weir_csv_feed(csv, at, text + at, 1, at + 1 == strlen(text));
+        }
+        ck_assert_int_eq(weir_csv_head(csv, NULL), WEIR_STEP_READY);
+        ck_assert_str_eq(weir_csv_line_end(csv), texts[i][1]);
+        weir_csv_free(csv);
+    }
+}
+END_TEST
+
 /* As long as a record may be, and every cell has to be copied because of a doubled quote. */
 START_TEST(any_record_fits_into_an_arena_that_is_said_to_be_enough)
 {
@@ -358,6 +381,7 @@ int main(void)
     suite_add(&s, a_full_arena_loses_nothing);
     suite_add(&s, what_the_rfc_leaves_open_is_read_as_documented);
     suite_add(&s, a_header_alone_is_no_rows);
+    suite_add(&s, the_line_end_of_the_header_is_known);
     suite_add(&s, any_record_fits_into_an_arena_that_is_said_to_be_enough);
     return suite_run(&s);
 }

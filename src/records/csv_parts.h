@@ -71,7 +71,7 @@ struct weir_csv {
 
     struct weir_arena *names; /* memory of `columns` */
     struct weir_columns columns;
-    const char *line_end; /* of their line */
+    const char *line_end;    /* of their line */
     enum weir_status broken; /* with `why`, for good */
     struct weir_error why;
 };

@@ -212,7 +212,7 @@ static void run_scenario(const struct sim_scenario *scenario, const struct reque
 {
     struct outcome *outcomes = weir_calloc(request->seeds, sizeof(*outcomes));
     for (uint32_t seed = 0; seed < request->seeds; seed++)
-        lab_oracle(scenario, seed + 1, &outcomes[seed].oracle);
+        lab_oracle(scenario, seed + 1, LAB_ORACLE_COMPLIANT, &outcomes[seed].oracle, NULL);
     for (uint32_t p = 0; p < request->policy_count; p++) {
         const struct lab_policy *policy = &request->policies[p];
         for (uint32_t seed = 0; seed < request->seeds; seed++) {

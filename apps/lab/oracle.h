@@ -1,27 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * O1, the compliant greedy oracle: what a client could do at the best that knows every limit and
- * every duration and chooses its web server, and never lets the sum of a window, what is in flight
- * included, exceed its limit. With a foreign client it gets its fair share of the budgets (O2).
+ * The oracles: what a client could do that knows every limit, every duration and every failure, and
+ * chooses its web server. Requests are taken first in, first out, as every policy must.
  *
- * Greedy is optimal for a sliding window: admitting as early as possible dominates every other
- * schedule at every moment. Not so under contention, where more in flight costs everybody; there
- * the best of several caps on what an account may have in flight is taken.
+ *     O1   compliant and greedy: each request begins as early as no window sum, all that is in
+ *          flight included to its end, will ever exceed the limit in force when it begins. It keeps
+ *          the scenario's rule of charging, its buckets, its changes of limits, its prefill. For
+ *          charges at arrival greedy is optimal at every moment: who begins earlier is never
+ *          later afterwards. For charges that come later it is so to within a part of a request.
+ *     O2   O1 with the share of the budgets that a foreign client leaves
+ *     O3   the edge rider: begins whenever the window is not full just now, whatever is in flight;
+ *          what the check at arrival lets pass without a throttle. No compliant client does this;
+ *          a policy above O1 is explained by it.
  *
- * Execution is counted as it accrues, whatever the scenario's rule of charging, and windows are
- * exact, whatever its buckets. It looks at the world in steps of a twentieth of a request's median,
- * at most a quarter of a second, so each admission is late by up to a step.
+ * Under contention more in flight costs everybody, and greedy is not optimal: there the best is
+ * taken of several caps on what an account may have in flight and several horizons over which it
+ * spreads the room that it has.
  */
 #ifndef LAB_ORACLE_H
 #define LAB_ORACLE_H
 
 #include "sim/law/scenario.h"
 
+enum lab_oracle_kind {
+    LAB_ORACLE_COMPLIANT, /* O1; O2 if there is a foreign client */
+    LAB_ORACLE_EDGE,      /* O3 */
+};
+
 struct lab_oracle {
     uint64_t items;
     double makespan_s; /* < 0: no work items set */
 };
 
-void lab_oracle(const struct sim_scenario *scenario, uint64_t seed, struct lab_oracle *ret);
+/* One request of an oracle's schedule. Requests of a user are numbered in this order. */
+struct lab_start {
+    int64_t at_us;
+    uint32_t user;
+    uint32_t server;
+    int64_t service_us;
+};
+
+struct lab_plan {
+    struct lab_start *starts;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* What the oracle does. `plan`: its schedule, to be released; NULL: not wanted. */
+void lab_oracle(const struct sim_scenario *scenario, uint64_t seed, enum lab_oracle_kind kind,
+                struct lab_oracle *ret, struct lab_plan *plan);
+
+void lab_plan_release(struct lab_plan *plan);
 
 #endif

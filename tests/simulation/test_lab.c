@@ -134,7 +134,7 @@ START_TEST(the_oracle_never_exceeds_what_the_limits_allow_and_comes_close)
     setup(2.0);
     scenario.duration_us = 3000 * WEIR_US_PER_S;
     struct lab_oracle oracle;
-    lab_oracle(&scenario, 1, &oracle);
+    lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
     /* Ten windows of 1,200 s for two users, and what is left of the first burst of the eleventh. */
     double mean_s = 2.0 * exp(0.3 * 0.3 / 2);
     double most = 10 * 2 * 1200 / mean_s;
@@ -158,7 +158,7 @@ START_TEST(the_oracle_meets_the_known_optimum_of_a_window_of_requests)
     for (int items = 1; items <= 12; items++) {
         scenario.work_items = items;
         struct lab_oracle oracle;
-        lab_oracle(&scenario, 1, &oracle);
+        lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
         /* The k-th item cannot begin before floor(k / 3) windows have passed. */
         double best = (items - 1) / 3 * 10 + 1;
         ck_assert_msg(oracle.makespan_s >= best - 1e-6 && oracle.makespan_s <= best + 0.1 * items,
@@ -180,12 +180,12 @@ START_TEST(the_execution_window_of_the_oracle_is_exact)
     scenario.services[0].overhead_us = 0;
     scenario.work_items = 2;
     struct lab_oracle oracle;
-    lab_oracle(&scenario, 1, &oracle);
+    lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
     ck_assert(fabs(oracle.makespan_s - 4) < 0.21);
     /* The first two ran side by side in (0, 4] and leave, 2 s a second, from 20 on; until then they
      * count 8 s, so of the third no more than 2 s may have run at 20: it runs from 18 to 22. */
     scenario.work_items = 3;
-    lab_oracle(&scenario, 1, &oracle);
+    lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
     ck_assert_msg(fabs(oracle.makespan_s - 22) < 0.25, "%f", oracle.makespan_s);
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(no_policy_beats_the_oracle_where_greedy_is_optimal)
         setup(medians[m]);
         scenario.dop_hint = 26;
         struct lab_oracle oracle;
-        lab_oracle(&scenario, 3, &oracle);
+        lab_oracle(&scenario, 3, LAB_ORACLE_COMPLIANT, &oracle, NULL);
         for (int p = 0; p < 5; p++) {
             struct lab_figures figures = run(policies[p], 3);
             /* Under check-at-arrival what is in flight may overshoot a little. */

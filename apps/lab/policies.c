@@ -24,8 +24,9 @@ static enum weir_status unknown(struct weir_str name, struct weir_error *err)
     return weir_fail(
         err, WEIR_E_INVALID,
         "no policy is called \"%.*s\": there are aimd, aimd:conservative, "
-        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:%d, and aimd-seed, each with "
-        "@RoundRobin or @LeastConnections behind it if not ThrottleAware",
+        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:%d, retry-after, aimd-seed, "
+        "aimd-tuned, gradient2, aws, azcopy, cosmos and token-bucket, each with @RoundRobin or "
+        "@LeastConnections behind it if not ThrottleAware",
         (int)name.len, name.ptr, WEIR_PARALLELISM_MAX);
 }
 
@@ -71,24 +72,38 @@ static bool set_strategy(struct lab_policy *policy, struct weir_str name)
     return strategy != NULL;
 }
 
+/* Those of the laboratory, which take nothing behind a colon. */
+static const struct weir_policy *find_peer(struct weir_str name)
+{
+    static const struct weir_policy *const peers[] = {
+        &lab_policy_aimd_seed, &lab_policy_aimd_tuned, &lab_policy_gradient2,    &lab_policy_aws,
+        &lab_policy_azcopy,    &lab_policy_cosmos,     &lab_policy_token_bucket,
+    };
+    for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
+        if (weir_str_equal_nocase(name, weir_str_from(peers[i]->name)))
+            return peers[i];
+    }
+    return NULL;
+}
+
 static bool set_policy(struct lab_policy *found, struct weir_str name)
 {
     struct weir_str argument;
     struct weir_str family = cut_at(name, ':', &argument);
-    if (weir_str_equal_nocase(family, weir_str_from("aimd"))) {
-        found->policy = &weir_policy_aimd;
-        return !argument.ptr || set_preset(&found->options, argument);
-    }
-    if (weir_str_equal_nocase(family, weir_str_from("dop"))) {
-        found->policy = &weir_policy_dop;
-        return !argument.ptr;
-    }
-    if (weir_str_equal_nocase(family, weir_str_from("fixed"))) {
+    char text[LAB_POLICY_NAME_MAX + 1];
+    snprintf(text, sizeof(text), "%.*s", (int)family.len, family.ptr);
+    if (weir_str_equal_nocase(name, weir_str_from("retry-after"))) {
         found->policy = &weir_policy_fixed;
-        return argument.ptr && set_fixed(&found->options, argument);
+        return set_fixed(&found->options, weir_str_from("52"));
     }
-    found->policy = &lab_policy_aimd_seed;
-    return weir_str_equal_nocase(name, weir_str_from("aimd-seed"));
+    found->policy = weir_policy_find(text);
+    if (found->policy == &weir_policy_aimd)
+        return !argument.ptr || set_preset(&found->options, argument);
+    if (found->policy == &weir_policy_fixed)
+        return argument.ptr && set_fixed(&found->options, argument);
+    if (!found->policy)
+        found->policy = find_peer(family);
+    return found->policy && !argument.ptr;
 }
 
 enum weir_status lab_policy_find(struct weir_str name, struct lab_policy *ret,
@@ -100,7 +115,7 @@ enum weir_status lab_policy_find(struct weir_str name, struct lab_policy *ret,
                                 .strategy = defaults.pool.selection_strategy };
     struct weir_str strategy;
     struct weir_str policy = cut_at(name, '@', &strategy);
-    if (name.len > LAB_POLICY_NAME_MAX || !set_policy(&found, policy) ||
+    if (name.len > LAB_POLICY_NAME_MAX || !policy.len || !set_policy(&found, policy) ||
         (strategy.ptr && !set_strategy(&found, strategy)))
         return unknown(name, err);
     snprintf(found.name, sizeof(found.name), "%.*s", (int)name.len, name.ptr);

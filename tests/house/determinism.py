@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Law and laboratory give the same bytes for the same seed, with gcc and clang, at -O0 and -O2."""
+"""Law and laboratory give the same bytes for the same seed, with gcc and clang, at -O0 and -O2,
+and with AddressSanitizer; all policies and peers, all oracles, in worlds that differ."""
 import hashlib
 import os
 import pathlib
@@ -15,7 +16,12 @@ JSON = shlex.split(subprocess.run(["pkg-config", "--cflags", "--libs", "json-c"]
                                   capture_output=True, check=True).stdout)
 FLAGS = ["-std=gnu17", "-ffp-contract=off", "-D_GNU_SOURCE", '-DWEIR_VERSION="0"', "-w"]
 FLAGS += [f"-I{ROOT / folder}" for folder in ("include", "src", "apps", "tests")]
-VARIANTS = [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O0"), ("clang", "-O2")]
+VARIANTS = [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O0"), ("clang", "-O2"),
+            ("gcc", "-O1", "-fsanitize=address")]
+# Whatever computes with fractions: durations, drift, contention, other clients, coarse windows.
+WORLDS = ("contention", "drift-sine", "foreign-30-onoff", "mixed-90-10", "restart-80", "bucket-10",
+          "charge-completion", "limits-halved", "servers-4-soft", "finite-4", "failures-5",
+          "headers-stale")
 
 
 def sources(*patterns):
@@ -23,7 +29,7 @@ def sources(*patterns):
 
 
 def build_and_run(variant):
-    compiler, level = variant
+    compiler, *options = variant
     common = sources("src/base/*.c", "src/config/*.c", "src/throttle/*.c", "src/pool/*.c",
                      "apps/sim/law/*.c", "src/version.c")
     with tempfile.TemporaryDirectory() as name:
@@ -31,10 +37,11 @@ def build_and_run(variant):
         for program, extra, arguments in (
             ("law_trace", [str(ROOT / "tests/unit/law_trace.c")], []),
             ("weir-lab", sources("apps/lab/*.c"),
-             ["run", *sources("scenarios/*.json"), "--seeds", "1", "--json"]),
+             ["run", *(str(ROOT / "scenarios" / f"{world}.json") for world in WORLDS),
+              "--policy", "all", "--seeds", "1", "--json", "--edge"]),
         ):
             target = os.path.join(name, program)
-            subprocess.run([compiler, level, *FLAGS, *extra, *common, *JSON, "-lm", "-lpthread",
+            subprocess.run([compiler, *options, *FLAGS, *extra, *common, *JSON, "-lm", "-lpthread",
                             "-o", target], check=True)
             outputs.append(subprocess.run([target, *arguments], check=True,
                                           capture_output=True).stdout)

@@ -50,7 +50,8 @@ static int64_t overlap_us(const struct lab_step *step, int64_t from_us, int64_t 
     return to > from ? to - from : 0;
 }
 
-/* The fuller of the two windows, of all accounts together, without prefill and other clients. */
+/* The fuller of the two windows, of all accounts together, without prefill and other clients; of
+ * several services the first one's share of charged time stands for all. */
 static double use_at(const struct panel *panel, int64_t now_us)
 {
     const struct sim_scenario *scenario = panel->scenario;

@@ -496,7 +496,7 @@ void lab_oracle(const struct sim_scenario *scenario, uint64_t seed, enum lab_ora
                 struct lab_oracle *ret, struct lab_plan *plan)
 {
     struct restraint restraint = { .cap = UINT32_MAX };
-    if (is_contended(scenario))
+    if (is_contended(scenario) || drifts(scenario))
         restraint = best_restraint(scenario, seed, kind);
     if (plan)
         *plan = (struct lab_plan){ 0 };

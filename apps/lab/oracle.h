@@ -13,9 +13,9 @@
  *          what the check at arrival lets pass without a throttle. No compliant client does this;
  *          a policy above O1 is explained by it.
  *
- * Under contention more in flight costs everybody, and greedy is not optimal: there the best is
- * taken of several caps on what an account may have in flight and several horizons over which it
- * spreads the room that it has.
+ * Under contention more in flight costs everybody, with drift what waits may cost less, and greedy
+ * is not optimal: there the best is taken of several caps on what an account may have in flight and
+ * several horizons over which it spreads the room that it has.
  */
 #ifndef LAB_ORACLE_H
 #define LAB_ORACLE_H

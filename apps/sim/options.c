@@ -191,6 +191,7 @@ static bool read_service_time(struct sim_options *options, const struct argument
     struct sim_scenario *scenario = &options->world.scenario;
     for (uint32_t i = 0; i < scenario->service_count; i++) {
         scenario->services[i].median_s = ms / 1000;
+        scenario->services[i].fixed_s = 0;
         scenario->services[i].sigma = 0;
         scenario->services[i].overhead_us = 0;
         scenario->services[i].drift = (struct sim_drift){ SIM_DRIFT_NONE, 1 };

@@ -27,6 +27,7 @@ static const struct {
     { "--policy", COMPLETION_WORDS, "Aimd Dop Fixed" },
     { "--preset", COMPLETION_WORDS, "Conservative Balanced Aggressive" },
     { "--strategy", COMPLETION_WORDS, "ThrottleAware RoundRobin LeastConnections" },
+    { "--batch-size", COMPLETION_WORDS, "auto" },
     { "--empty", COMPLETION_WORDS, "omit null reject" },
     { "--format", COMPLETION_WORDS, "csv tsv jsonl" },
     { "--bypass-logic", COMPLETION_WORDS, "sync async all" },

@@ -212,16 +212,24 @@ static enum weir_status read_deadline(const char *text, int64_t *ret, struct wei
     return WEIR_OK;
 }
 
+static enum weir_status read_batch_size(const char *text, uint32_t *ret, struct weir_error *err)
+{
+    int64_t number = WEIR_BATCH_SIZE_AUTO;
+    if (strcmp(text, "auto") != 0 && !read_whole(text, 1, WEIR_TARGETS_MAX, &number))
+        return args_refuse("--batch-size", text, "a whole number from 1 to 1000, or auto", err);
+    *ret = (uint32_t)number;
+    return WEIR_OK;
+}
+
 /* Whole numbers, each with its own bounds. */
 static enum weir_status read_numbers(const struct job_args *args, struct weir_job_options *ret,
                                      struct weir_error *err)
 {
     int64_t number;
-    if (args->batch_size && strcmp(args->batch_size, "auto") != 0) {
-        if (!read_whole(args->batch_size, 1, WEIR_TARGETS_MAX, &number))
-            return args_refuse("--batch-size", args->batch_size,
-                               "a whole number from 1 to 1000, or auto", err);
-        ret->batch_size = (uint32_t)number;
+    if (args->batch_size) {
+        enum weir_status status = read_batch_size(args->batch_size, &ret->batch_size, err);
+        if (status)
+            return status;
     }
     if (args->max_parallel) {
         if (!read_whole(args->max_parallel, 1, PARALLEL_MAX, &number))

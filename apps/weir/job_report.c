@@ -22,7 +22,7 @@ static void say_balance(const struct weir_job_result *result)
         say("%s of the rows done were not there any more", figure_count(result->absent).text);
 }
 
-static void say_cost(const struct weir_job_result *result)
+static void say_cost(const struct weir_job *job, const struct weir_job_result *result)
 {
     say_part("%s, %s request%s, %s throttle%s", figure_span(result->elapsed_s).text,
              figure_count(result->requests).text, result->requests == 1 ? "" : "s",
@@ -30,6 +30,8 @@ static void say_cost(const struct weir_job_result *result)
     if (result->throttle_wait_s > 0)
         say_part(" (connections closed for %s, added up)",
                  figure_span(result->throttle_wait_s).text);
+    if (weir_job_options(job)->batch_size == WEIR_BATCH_SIZE_AUTO)
+        say_part(", %s rows in each at the end", figure_count(result->batch_rows).text);
     if (result->rows_again > 0)
         say_part(", %s row%s sent again", figure_count(result->rows_again).text,
                  result->rows_again == 1 ? "" : "s");
@@ -96,7 +98,7 @@ void job_report(const struct weir_job *job, const struct weir_job_result *result
 {
     const char *trouble = weir_job_trouble(job);
     say_balance(result);
-    say_cost(result);
+    say_cost(job, result);
     say_problems(problems, report);
     say_files(job, result);
     if (report)

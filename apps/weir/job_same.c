@@ -114,16 +114,26 @@ static int64_t number_of(const struct pair *pair, const char *key)
     return number;
 }
 
+/* "auto" is journaled as that word, and is 0 among the options. */
+static void name_batch_size(int64_t rows, char ret[24])
+{
+    if (rows == WEIR_BATCH_SIZE_AUTO)
+        snprintf(ret, 24, "auto");
+    else
+        snprintf(ret, 24, "%lld", (long long)rows);
+}
+
 static enum weir_status check_numbers(const struct pair *pair, struct weir_error *err)
 {
-    char text[80];
+    char text[80], has[24], said[24];
     int64_t batch_size = number_of(pair, "batch_size");
     if (number_of(pair, "empty") != (int64_t)pair->options->empty)
         return refuse(pair, "another --empty", err);
     if (batch_size == (int64_t)pair->options->batch_size)
         return WEIR_OK;
-    snprintf(text, sizeof(text), "--batch-size %lld, not %u", (long long)batch_size,
-             (unsigned)pair->options->batch_size);
+    name_batch_size(batch_size, has);
+    name_batch_size(pair->options->batch_size, said);
+    snprintf(text, sizeof(text), "--batch-size %s, not %s", has, said);
     return refuse(pair, text, err);
 }
 

@@ -282,8 +282,11 @@ static void add_option(struct weir_buf *html, const char *name, const char *valu
 static void add_options(const struct report_data *data, struct weir_buf *html)
 {
     const struct weir_job_options *it = data->options;
-    char batch[16];
-    snprintf(batch, sizeof(batch), "%" PRIu32, it->batch_size);
+    char batch[32];
+    if (it->batch_size == WEIR_BATCH_SIZE_AUTO)
+        snprintf(batch, sizeof(batch), "auto, %" PRIu32 " at the end", data->result->batch_rows);
+    else
+        snprintf(batch, sizeof(batch), "%" PRIu32, it->batch_size);
     weir_buf_add_text(html, "<h2>What was asked for</h2>\n<section class=\"card wide\"><table>\n");
     for (size_t i = 0; i < data->file_count; i++)
         add_option(html, "file", data->files[i]);

@@ -112,7 +112,10 @@ static void add_options(struct weir_buf *text, const struct weir_job_options *op
     add_bool(text, "bypass_flows", options->bypass_flows);
     add_bool(text, "detect_duplicates", options->detect_duplicates);
     add_words(text, "tag", options->tag);
-    add_count(text, "batch_size", options->batch_size);
+    if (options->batch_size == WEIR_BATCH_SIZE_AUTO)
+        add_words(text, "batch_size", "auto");
+    else
+        add_count(text, "batch_size", options->batch_size);
     add_key(text, "max_errors");
     if (options->rejected_max == UINT64_MAX)
         weir_buf_add_text(text, "null");
@@ -156,6 +159,7 @@ static void add_result(struct weir_buf *text, const struct report_data *data)
     add_count(text, "requests", it->requests);
     add_count(text, "bytes_sent", it->bytes_sent);
     add_count(text, "rows_again", it->rows_again);
+    add_count(text, "batch_rows", it->batch_rows);
     add_count(text, "throttles", it->throttles);
     add_number(text, "throttle_wait_s", it->throttle_wait_s);
     add_count(text, "passes", data->passes);

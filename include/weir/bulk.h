@@ -54,6 +54,9 @@ enum weir_empty {
     WEIR_EMPTY_REJECT,   /* wrong: the row is rejected */
 };
 
+/* Of weir_job_options.batch_size: chosen on the way. */
+#define WEIR_BATCH_SIZE_AUTO 0
+
 /* Everything is copied. A resumed job takes from here only what is marked with a star. */
 struct weir_job_options {
     enum weir_operation operation;
@@ -88,7 +91,9 @@ struct weir_job_options {
     bool detect_duplicates;   /* by the service's own rules */
     const char *tag;          /* a text that plug-ins see; NULL: none */
 
-    uint32_t batch_size;           /* rows in a request at most: 100 */
+    uint32_t batch_size;           /* rows in a request at most: 100; WEIR_BATCH_SIZE_AUTO: as many
+                                      as make good use of the time that requests take, which is
+                                      learned on the way */
     uint64_t rejected_max;         /* * rejected rows after which the job stops; UINT64_MAX: any */
     double rejected_share_max;     /* * or this share of the rows, 0 … 1, once there are 100 of
                                       them; 0: not used */
@@ -138,6 +143,7 @@ struct weir_job_result {
     double throttle_wait_s;    /* that throttles kept connections closed, added up over them */
     uint64_t requests_unknown; /* whose outcome is not known and that may still be executed … */
     double requests_unknown_for_s; /* … for so long; 0: none */
+    uint32_t batch_rows;           /* of a request: batch_size, or what was chosen at the end */
 };
 
 /*

@@ -85,19 +85,6 @@ static struct weir_load *find(const struct weir_executor *executor, uint32_t con
     return first;
 }
 
-/* Where there is no bulk message, a $batch has at most so many rows: the rest stays in line. */
-static struct weir_load *cut_to_size(struct weir_executor *executor, struct weir_load *load)
-{
-    uint32_t most = executor->plan.singles_max;
-    if (load->mode != WEIR_LOAD_SINGLES || executor->plan.bulk || load->row_count <= most)
-        return load;
-    struct weir_load *head = weir_loads_cut(&executor->loads, load, 0, most);
-    struct weir_load *rest = weir_loads_cut(&executor->loads, load, most, load->row_count - most);
-    weir_loads_move(&executor->loads, rest, WEIR_LOAD_LINED);
-    weir_loads_remove(&executor->loads, load);
-    return head;
-}
-
 static void pace(struct weir_executor *executor, const struct weir_load *load, int64_t now_us)
 {
     double rate = executor->plan.rows_per_second_max;
@@ -113,9 +100,9 @@ static struct weir_load *board(struct weir_executor *executor, struct weir_load 
                                const struct weir_lease *lease, int64_t now_us)
 {
     enum weir_load_mode mode = mode_of(executor, load);
+    load = weir_executor_cut(executor, load, mode);
     load->straight = load->fresh && executor->plan.bulk && mode == WEIR_LOAD_SINGLES;
     load->mode = mode;
-    load = cut_to_size(executor, load);
     load->lease = *lease;
     weir_loads_move(&executor->loads, load, WEIR_LOAD_BOARDING);
     executor->retries_out += weir_load_is_retry(load);
@@ -141,7 +128,10 @@ void weir_executor_cancel_ask(struct weir_executor *executor, int64_t now_us)
 static void request_lease(struct weir_executor *executor, const struct weir_load *load,
                           int64_t now_us, struct weir_grant *ret)
 {
-    struct weir_ask ask = { .rows = load->row_count, .acquire_timeout_us = -1 };
+    struct weir_ask ask = {
+        .rows = weir_executor_portion(executor, load, mode_of(executor, load)),
+        .acquire_timeout_us = -1,
+    };
     weir_core_ask(executor->core, &ask, now_us, ret);
     executor->ticket = ret->ticket;
 }

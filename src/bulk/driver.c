@@ -330,6 +330,8 @@ enum weir_status weir_driver_new(const struct weir_driver_options *options,
         return status;
     }
     weir_executor_init(&driver->executor, options->pass.plan, &driver->core, seed, now_us);
+    if (options->sizes)
+        driver->executor.sizes = *options->sizes;
     weir_scribe_init(&driver->scribe, options->journal, options->settings);
     weir_progress_init(&driver->progress, now_us);
     pthread_mutex_init(&driver->lock, NULL);
@@ -439,6 +441,7 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
         .reach = driver->scribe.reach,
         .stopping = executor->stop_us != WEIR_FOREVER,
         .requests_in_flight = driver->flights,
+        .rows_chosen = weir_executor_rows_chosen(executor),
         .trouble = driver->trouble,
         .refusal = driver->refusal,
         .broken_input = driver->broken_input,
@@ -446,6 +449,13 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
     };
     ret->result.connections = NULL;
     weir_core_stats(&driver->core, now_us, &ret->pool);
+    pthread_mutex_unlock(&driver->lock);
+}
+
+void weir_driver_sizes(struct weir_driver *driver, struct weir_sizes *ret)
+{
+    pthread_mutex_lock(&driver->lock);
+    *ret = driver->executor.sizes;
     pthread_mutex_unlock(&driver->lock);
 }
 

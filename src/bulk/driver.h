@@ -45,8 +45,9 @@ struct weir_driver_options {
     struct weir_client *client;
     const struct weir_options *settings; /* the client's, or a copy with another parallelism */
     struct weir_journal *journal;
-    struct weir_driver_pass pass; /* the first */
-    int64_t deadline_us;          /* WEIR_FOREVER: none */
+    struct weir_driver_pass pass;   /* the first */
+    const struct weir_sizes *sizes; /* what an earlier run knew; NULL: nothing */
+    int64_t deadline_us;            /* WEIR_FOREVER: none */
     void (*over)(void *ctx);
     void *ctx;
 };
@@ -113,6 +114,7 @@ struct weir_driver_view {
     uint64_t reach;      /* that is durable */
     bool stopping;
     uint32_t requests_in_flight;
+    uint32_t rows_chosen; /* of a request, now; 0: the plan says how many */
 
     /* The last of each; status WEIR_OK: none. */
     struct weir_error trouble; /* of the journal, the service, the way to it */
@@ -122,6 +124,9 @@ struct weir_driver_view {
 };
 
 void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);
+
+/* What requests take, for a later run. */
+void weir_driver_sizes(struct weir_driver *driver, struct weir_sizes *ret);
 
 /* Seconds that the rest will take; negative: not known. */
 double weir_driver_eta_s(struct weir_driver *driver, const struct weir_progress_view *rest);

@@ -25,6 +25,7 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
         .core = core,
         .now_us = now_us,
         .begun_us = now_us,
+        .crossover_us = WEIR_SIZING_CROSSOVER_US,
         .first_begun_us = WEIR_FOREVER,
         .unreachable_us = WEIR_FOREVER,
         .failing_since_us = WEIR_FOREVER,

@@ -59,6 +59,7 @@
 #include "bulk/plan.h"
 #include "bulk/report.h"
 #include "bulk/result.h"
+#include "bulk/sizes.h"
 #include "pool/core.h"
 
 enum weir_action_kind {
@@ -92,6 +93,10 @@ struct weir_executor {
     struct weir_loads loads;
     struct weir_outbox outbox;
     struct weir_result result;
+
+    /* Of an adaptive plan: what requests take, and what the quickest should. */
+    struct weir_sizes sizes;
+    int64_t crossover_us;
 
     /* Batches. */
     struct weir_batch **live;
@@ -187,5 +192,8 @@ void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us
 void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64_t now_us);
 
 const struct weir_result *weir_executor_result(const struct weir_executor *executor);
+
+/* Of an adaptive plan: how many rows a request should have now; 0: the plan is none. */
+uint32_t weir_executor_rows_chosen(const struct weir_executor *executor);
 
 #endif

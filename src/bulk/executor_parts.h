@@ -4,6 +4,7 @@
  *
  *     executor.c   life cycle, batches, what to do next
  *     asking.c     leases, and which load goes with one
+ *     portion.c    how many of its rows
  *     landing.c    answers (landing.h), with outcome.c, denial.c and verify.c
  *     stopping.c   giving up, stopping, the end
  */
@@ -33,6 +34,20 @@ void weir_executor_land(struct weir_executor *executor, struct weir_load *flight
 
 /* A connection other than this one is in use. */
 bool weir_executor_has_other(const struct weir_executor *executor, uint32_t connection);
+
+/* --- portion.c --- */
+
+/* How many of its rows would go now, in that mode. */
+uint32_t weir_executor_portion(const struct weir_executor *executor, const struct weir_load *load,
+                               enum weir_load_mode mode);
+
+/* A load of just those; the rest stays in line. */
+struct weir_load *weir_executor_cut(struct weir_executor *executor, struct weir_load *load,
+                                    enum weir_load_mode mode);
+
+/* What the answer to a write says of its size. `done`: all of its rows are. */
+void weir_executor_learn_size(struct weir_executor *executor, const struct weir_load *load,
+                              const struct weir_report *report, bool done);
 
 /* --- denial.c --- */
 

@@ -120,6 +120,7 @@ static enum weir_status make_driver(struct weir_job *job, struct weir_error *err
         .settings = &job->settings,
         .journal = job->journal,
         .pass = weir_job_driver_pass(job),
+        .sizes = &job->sizes,
         .deadline_us = job->deadline_us,
         .over = on_over,
         .ctx = job,
@@ -207,6 +208,16 @@ void weir_job_stop(struct weir_job *job)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+static void note_sizes(struct weir_job *job)
+{
+    struct weir_sizes sizes;
+    char text[WEIR_SIZES_TEXT_MAX];
+    weir_driver_sizes(job->driver, &sizes);
+    weir_sizes_print(&sizes, text);
+    if (text[0])
+        weir_job_add_note(job, WEIR_SIZES_NOTE, text, NULL);
+}
+
 /* What a later run has to know. A failure is latched by the journal, and told. */
 static void leave_notes(struct weir_job *job)
 {
@@ -225,6 +236,7 @@ static void leave_notes(struct weir_job *job)
     weir_reach_name(job->pass, name);
     snprintf(text, sizeof(text), "%llu", (unsigned long long)weir_job_taint(job, &view));
     weir_job_add_note(job, name, text, NULL);
+    note_sizes(job);
 }
 
 /* The threads of the run are gone when this returns. */

@@ -110,6 +110,15 @@ static void note_keys(struct check *check, const struct weir_draft *draft)
         remember(check, it->view.hashes[i], draft->number);
 }
 
+/* What is chosen on the way is not known before: it is reckoned with what it begins with. */
+static uint32_t rows_of_request(const struct check *check, enum weir_pass pass,
+                                const struct weir_batch *batch)
+{
+    if (!check->bulk[pass])
+        return check->singles_max;
+    return check->job->plan.adaptive ? WEIR_SIZING_START_ROWS : batch->row_count;
+}
+
 /* Batches that are full, as requests. */
 static void count_batches(struct check *check, enum weir_pass pass)
 {
@@ -118,7 +127,7 @@ static void count_batches(struct check *check, enum weir_pass pass)
         uint32_t rows = 0;
         for (uint32_t i = 0; i < batch->row_count; i++)
             rows += !batch->rows[i].idle;
-        uint32_t most = check->bulk[pass] ? batch->row_count : check->singles_max;
+        uint32_t most = rows_of_request(check, pass, batch);
         check->result.passes[pass].requests += (rows + most - 1) / most;
         weir_packer_finished(check->packers[pass], batch->serial);
         weir_packer_batch_free(batch);

@@ -85,9 +85,12 @@ enum weir_status weir_job_facts_print(struct weir_job *job, char **ret, struct w
         weir_buf_printf(&buf, "\"%s\":%s,", flags[i].name, *flag_at(options, i) ? "true" : "false");
     add_with(&buf, options);
     add_text(&buf, "mapping", job->mapping_text);
-    weir_buf_printf(&buf, ",\"empty\":%d,\"batch_size\":%u,\"service_began_us\":%lld}",
-                    (int)options->empty, (unsigned)options->batch_size,
-                    (long long)job->service_began_us);
+    weir_buf_printf(&buf, ",\"empty\":%d,\"batch_size\":", (int)options->empty);
+    if (options->batch_size == WEIR_BATCH_SIZE_AUTO)
+        weir_buf_add_text(&buf, "\"auto\"");
+    else
+        weir_buf_printf(&buf, "%u", (unsigned)options->batch_size);
+    weir_buf_printf(&buf, ",\"service_began_us\":%lld}", (long long)job->service_began_us);
     if (buf.overflow) {
         weir_buf_release(&buf);
         return weir_fail(err, WEIR_E_TOO_BIG,
@@ -171,19 +174,31 @@ static bool read_flag(const struct weir_json_node *root, const char *name)
     return node && weir_str_equal(node->text, weir_str_from("true"));
 }
 
+static bool read_batch_size(const struct weir_json_node *root, uint32_t *ret)
+{
+    const struct weir_json_node *node = weir_json_find(root, "batch_size");
+    int64_t rows = WEIR_BATCH_SIZE_AUTO;
+    bool is_auto =
+        node && node->type == WEIR_JSON_STRING && weir_str_equal(node->text, weir_str_from("auto"));
+    if (!is_auto && !read_number(root, "batch_size", 1, WEIR_TARGETS_MAX, &rows))
+        return false;
+    *ret = (uint32_t)rows;
+    return true;
+}
+
 /* What an older job does not have is as it was then: not said. */
 static enum weir_status read_options(struct weir_job *job, const struct weir_json_node *root,
                                      struct weir_error *err)
 {
     struct weir_job_options *options = &job->options;
-    int64_t batch_size;
+    uint32_t batch_size;
     int64_t empty = WEIR_EMPTY_OMIT;
-    if (!read_number(root, "batch_size", 1, WEIR_TARGETS_MAX, &batch_size) ||
+    if (!read_batch_size(root, &batch_size) ||
         !read_number(root, "service_began_us", 0, INT64_MAX, &job->service_began_us) ||
         (weir_json_find(root, "empty") &&
          !read_number(root, "empty", WEIR_EMPTY_OMIT, WEIR_EMPTY_REJECT, &empty)))
         return weir_fail(err, WEIR_E_INVALID, "the job's options are not as weir writes them");
-    options->batch_size = (uint32_t)batch_size;
+    options->batch_size = batch_size;
     options->empty = (enum weir_empty)empty;
     for (size_t i = 0; i < TEXTS; i++)
         *text_at(options, i) = read_text(job, root, texts[i].name);

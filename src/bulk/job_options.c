@@ -97,7 +97,7 @@ enum weir_status weir_job_check_options(const struct weir_job_options *options,
 {
     if (!options->table || !options->table[0])
         return weir_fail(err, WEIR_E_INVALID, "a job needs a table");
-    if (options->batch_size < 1 || options->batch_size > WEIR_TARGETS_MAX)
+    if (options->batch_size > WEIR_TARGETS_MAX)
         return weir_fail(err, WEIR_E_INVALID, "a batch of %u rows cannot be; 1 to %d can",
                          (unsigned)options->batch_size, WEIR_TARGETS_MAX);
     struct weir_request_options requests;

@@ -36,6 +36,9 @@
 #define WEIR_READ_NOTE "read"
 #define WEIR_PASS_NOTE "pass"
 
+/* … and what their requests took, for jobs that size them by that. */
+#define WEIR_SIZES_NOTE "sizes"
+
 struct weir_job {
     struct weir_client *client;
     struct weir_options settings; /* the client's, with the parallelism of this job */
@@ -70,6 +73,7 @@ struct weir_job {
     /* What earlier runs have left. */
     bool resumed;
     bool complete_before; /* the input was read to its end */
+    struct weir_sizes sizes;
     struct weir_block *blocks;
     size_t block_count;
 

@@ -40,6 +40,7 @@ static struct weir_plan plan_of(const struct weir_job *job, enum weir_pass pass)
         .ids = whose_ids(job),
         .elastic = job->table->type == WEIR_TABLE_ELASTIC,
         .bulk = has_bulk(job, pass, operation),
+        .adaptive = options->batch_size == WEIR_BATCH_SIZE_AUTO,
         .singles_max = SINGLES_MAX,
         .job_begun_wall_us = job->service_began_us,
         .max_retry_time_us = job->settings.resilience.max_retry_time_us,
@@ -71,11 +72,19 @@ static size_t tag_bytes(const struct weir_job *job)
     return tag ? strlen("?tag=") + weir_odata_encoded_bytes(weir_str_from(tag)) : 0;
 }
 
+/* Large ones are cut when they go; where there is no bulk message that is into small pieces. */
+static uint32_t rows_max(const struct weir_job *job)
+{
+    if (!job->plan.adaptive)
+        return job->options.batch_size;
+    return job->plan.bulk ? WEIR_TARGETS_MAX : WEIR_SIZING_START_ROWS;
+}
+
 struct weir_packer_options weir_job_packer_options(const struct weir_job *job)
 {
     return (struct weir_packer_options){
         .table = &job->names,
-        .rows_max = job->options.batch_size,
+        .rows_max = rows_max(job),
         .body_bytes_max = WEIR_BODY_BYTES_MAX,
         .part_bytes_more = tag_bytes(job),
     };

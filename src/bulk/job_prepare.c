@@ -218,6 +218,14 @@ static void read_read_note(struct weir_job *job)
     job->read_before = read_note(job, WEIR_READ_NOTE);
 }
 
+static void read_sizes_note(struct weir_job *job)
+{
+    char *text = NULL;
+    if (weir_journal_note(job->journal, WEIR_SIZES_NOTE, &text, NULL) == WEIR_OK)
+        weir_sizes_parse(&job->sizes, text);
+    free(text);
+}
+
 static enum weir_status look_back(struct weir_job *job, struct weir_error *err)
 {
     char reach[WEIR_REACH_NAME_MAX];
@@ -238,6 +246,7 @@ static enum weir_status look_back(struct weir_job *job, struct weir_error *err)
     for (uint64_t i = 0; i < pass; i++)
         job->rejected_before += totals.pass[i].rejected;
     read_read_note(job);
+    read_sizes_note(job);
     job->read_before = high > job->read_before ? high : job->read_before;
     weir_reach_name(job->pass, reach);
     job->plan.tainted_through = read_note(job, reach);

@@ -209,6 +209,7 @@ void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
         .throttle_wait_s = throttle_wait_s(job),
         .requests_unknown = view.result.requests_unknown,
         .requests_unknown_for_s = clear_us > 0 ? (double)clear_us / WEIR_US_PER_S : 0,
+        .batch_rows = view.rows_chosen ? view.rows_chosen : job->options.batch_size,
     };
 }
 
@@ -279,6 +280,7 @@ enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_
         .bytes_sent = result->bytes_sent,
         .throttles = result->throttles,
         .throttle_wait_s = result->throttle_wait_s,
+        .batch_rows = result->batch_rows,
         .exit_code = result->exit_code,
         .connections = connections,
         .connection_count = job->settings.connection_count,

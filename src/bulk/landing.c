@@ -380,6 +380,8 @@ static void learn_of_write(struct weir_landing *landing)
 {
     struct weir_executor *executor = landing->executor;
     struct weir_load *load = landing->load;
+    weir_executor_learn_size(executor, load, landing->report,
+                             landing->done_rows == load->row_count);
     if (load->mode == WEIR_LOAD_BULK && landing->done_rows)
         executor->warm = true;
     if (load->mode == WEIR_LOAD_BULK && (landing->whole_bad || landing->done_rows))

@@ -25,6 +25,7 @@ struct weir_plan {
     bool elastic;
     bool bulk;                 /* the table has the message, and rows may go by it */
     uint64_t tainted_through;  /* rows up to this one may have been sent by an earlier run */
+    bool adaptive;             /* rows of a request by what requests take, not by the batch */
     uint32_t singles_max;      /* rows of a $batch where there is no bulk message; at least 1 */
     int64_t job_begun_wall_us; /* by the service's clock, as far as it is known */
     int64_t max_retry_time_us; /* of failures that are not throttles */

@@ -113,6 +113,7 @@ void weir_summary_write(const struct weir_summary *summary, struct weir_buf *tex
     add_count(&object, "bytes_sent", summary->bytes_sent);
     add_count(&object, "throttles", summary->throttles);
     add_seconds(&object, "throttle_wait_s", summary->throttle_wait_s);
+    add_count(&object, "batch_rows", summary->batch_rows);
     add_key(&object, "exit_code");
     weir_buf_printf(text, "%d", summary->exit_code);
     add_connections(&object, summary);

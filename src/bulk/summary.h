@@ -38,6 +38,7 @@ struct weir_summary {
     uint64_t bytes_sent;
     uint64_t throttles;
     double throttle_wait_s;
+    uint32_t batch_rows; /* of a request: as asked for, or as chosen at the end */
     int exit_code;
     const struct weir_summary_connection *connections;
     size_t connection_count;

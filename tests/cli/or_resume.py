@@ -90,6 +90,8 @@ def test_another_job_under_the_name_is_refused_with_what_differs(folder):
             (["create", "account", rows, *shape, "--raw"], "has no --raw:"),
             (["create", "account", rows, *shape, "--empty", "null"], "another --empty"),
             (["create", "account", rows, *without("--batch-size")], "--batch-size 2, not 100"),
+            (["create", "account", rows, *without("--batch-size"), "--batch-size", "auto"],
+             "--batch-size 2, not auto"),
             (["create", "account", rows, *shape, "--format", "tsv"], '--format "csv", not "tsv"'),
         ]:
             result = it.work(*arguments, *place, stdin=subprocess.DEVNULL)

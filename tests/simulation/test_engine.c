@@ -191,6 +191,16 @@ static void choose_idle_rows(void)
         engine.rows[number].idle = weir_rng_below(&rng, 5) < 2;
 }
 
+/* In half of the runs requests are sized by what they take, and batches are larger for it. */
+static void choose_sizing(void)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, engine.seed, 78);
+    engine.plan.adaptive = weir_rng_below(&rng, 2);
+    if (engine.plan.adaptive)
+        engine.batch_rows_max = 20 + (uint32_t)weir_rng_below(&rng, 45);
+}
+
 static void make_plan(void)
 {
     static const size_t budgets[] = { 1, 300 * 1024, 1024 * 1024 };
@@ -229,6 +239,7 @@ static void make_plan(void)
 static void make_job(void)
 {
     make_plan();
+    choose_sizing();
     choose_rows();
     choose_idle_rows();
     fill_table();

@@ -70,6 +70,8 @@ START_TEST(every_option_reaches_its_field)
 {
     ck_assert_int_eq(give("--batch-size", "250"), WEIR_OK);
     ck_assert_uint_eq(options.batch_size, 250);
+    ck_assert_int_eq(give("--batch-size", "auto"), WEIR_OK);
+    ck_assert_uint_eq(options.batch_size, WEIR_BATCH_SIZE_AUTO);
     ck_assert_int_eq(give("--max-parallel", "7"), WEIR_OK);
     ck_assert_uint_eq(options.parallel_batches_max, 7);
     ck_assert_int_eq(give("--max-rate", "12.5"), WEIR_OK);

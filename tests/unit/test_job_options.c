@@ -54,8 +54,8 @@ START_TEST(what_cannot_be_is_named)
         named = "7";
         break;
     case 6:
-        options.batch_size = 0;
-        named = "0 rows";
+        options.batch_size = WEIR_TARGETS_MAX + 1;
+        named = "1001 rows";
         break;
     case 7:
         options.with_count = WEIR_SPEC_WITH_MAX + 1;
@@ -176,9 +176,11 @@ START_TEST(every_option_that_shapes_the_work_comes_back)
         options.with_count = 2;
         options.batch_size = 77;
     }
+    if (_i == 2)
+        options.batch_size = WEIR_BATCH_SIZE_AUTO;
     struct weir_job *job = new_job(&options);
     job->service_began_us = 123456789;
-    job->mapping_text = _i ? "{ \"columns\": {} } // as it stands\n" : NULL;
+    job->mapping_text = _i == 1 ? "{ \"columns\": {} } // as it stands\n" : NULL;
     struct weir_job *later = come_back(job);
     const struct weir_job_options *it = &later->options;
     ck_assert_int_eq(it->operation, WEIR_OPERATION_UPSERT);
@@ -231,7 +233,7 @@ int main(void)
     suite_add(&s, what_is_asked_for_goes_with_every_request_and_every_part_of_a_batch);
     suite_add_loop(&s, "logic_is_bypassed_as_the_word_says", logic_is_bypassed_as_the_word_says, 4);
     suite_add_loop(&s, "every_option_that_shapes_the_work_comes_back",
-                   every_option_that_shapes_the_work_comes_back, 2);
+                   every_option_that_shapes_the_work_comes_back, 3);
     suite_add(&s, a_mapping_that_is_too_long_to_be_journaled_is_refused);
     return suite_run(&s);
 }

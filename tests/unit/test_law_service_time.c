@@ -95,6 +95,11 @@ START_TEST(a_duration_is_in_proportion_to_rows_and_factor)
     ck_assert_int_eq(sim_service_time_us(&service, 0, 100, 1), 2 * S);
     ck_assert_int_eq(sim_service_time_us(&service, 0, 50, 1), 1 * S);
     ck_assert_int_eq(sim_service_time_us(&service, 0, 1, 3), 60000);
+    service.fixed_s = 0.5;
+    ck_assert_int_eq(sim_service_time_us(&service, 0, 50, 1), 1500000);
+    ck_assert_int_eq(sim_service_time_us(&service, 0, 0, 2), 5 * S);
+    ck_assert_double_lt(fabs(sim_service_mean_s(&service, 1) - 2.5 * exp(0.045)), 1e-12);
+    service.fixed_s = 0;
     service.median_s = 0;
     ck_assert_int_eq(sim_service_time_us(&service, 5, 0, 1), 0);
     service.median_s = 3600;

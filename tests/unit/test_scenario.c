@@ -77,6 +77,7 @@ START_TEST(a_service_entry_has_its_defaults)
     ck_assert_str_eq(service->operation, "");
     ck_assert_uint_eq(service->rows, 100);
     ck_assert_double_eq(service->median_s, 2);
+    ck_assert_double_eq(service->fixed_s, 0);
     ck_assert_double_eq(service->sigma, 0.3);
     ck_assert_int_eq(service->overhead_us, 50000);
     ck_assert_int_eq(service->exec_share, SIM_WHOLE_SHARE);
@@ -98,7 +99,7 @@ START_TEST(every_key_is_read_with_comments_and_trailing_commas)
               "    \"cap_s\": 100, \"per_offence_s\": 0.25, \"form\": \"date\" },\n"
               "  \"headers\": \"stale\", \"dop_hint\": 5, /* two kinds */\n"
               "  \"service\": [ { \"weight\": 9, \"operation\": \"CreateMultiple\",\n"
-              "    \"rows\": 10, \"median_s\": 0.1, \"sigma\": 0.5, \"overhead_s\": 0.02,\n"
+              "    \"rows\": 10, \"median_s\": 0.1, \"fixed_s\": 0.3, \"sigma\": 0.5, \"overhead_s\": 0.02,\n"
               "    \"exec_share\": 0.72, \"drift\": { \"kind\": \"sine\", \"to\": 6 } },\n"
               "    { \"operation\": null, \"median_s\": 6, }, ],\n"
               "  \"contention\": { \"knee\": 12, \"kappa\": 0.96 },\n"
@@ -133,6 +134,7 @@ START_TEST(every_key_is_read_with_comments_and_trailing_commas)
     ck_assert_str_eq(service->operation, "CreateMultiple");
     ck_assert_uint_eq(service->rows, 10);
     ck_assert_double_eq(service->median_s, 0.1);
+    ck_assert_double_eq(service->fixed_s, 0.3);
     ck_assert_double_eq(service->sigma, 0.5);
     ck_assert_int_eq(service->overhead_us, 20000);
     ck_assert_int_eq(service->exec_share, 7200);

@@ -36,6 +36,7 @@ static struct weir_summary sample(void)
                                   .bytes_sent = 10,
                                   .throttles = 11,
                                   .throttle_wait_s = 12,
+                                  .batch_rows = 240,
                                   .exit_code = 70,
                                   .connections = connections,
                                   .connection_count = 2 };
@@ -91,6 +92,7 @@ static const struct pair members[] = {
     { "bytes_sent", "10" },
     { "throttles", "11" },
     { "throttle_wait_s", "12.000" },
+    { "batch_rows", "240" },
     { "exit_code", "70" },
     { "connections", NULL },
 };

@@ -107,6 +107,7 @@ struct sim_service {
     char operation[SIM_NAME_MAX + 1]; /* empty: any */
     uint32_t rows;                    /* that the median is for */
     double median_s;
+    double fixed_s; /* on top of it, whatever the rows; median as well */
     double sigma;
     int64_t overhead_us; /* client latency = server time + overhead */
     int64_t exec_share;  /* of the server time that is charged, in SIM_WHOLE_SHARE parts */

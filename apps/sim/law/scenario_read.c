@@ -109,6 +109,7 @@ static const struct field service_fields[] = {
     { "operation", FIELD_TEXT_OR_NULL, AT(sim_service, operation), 0, 0, NULL, NULL },
     { "rows", FIELD_COUNT, AT(sim_service, rows), 1, 1e6, NULL, NULL },
     { "median_s", FIELD_REAL, AT(sim_service, median_s), 0, 3600, NULL, NULL },
+    { "fixed_s", FIELD_REAL, AT(sim_service, fixed_s), 0, 3600, NULL, NULL },
     { "sigma", FIELD_REAL, AT(sim_service, sigma), 0, 3, NULL, NULL },
     { "overhead_s", FIELD_SECONDS, AT(sim_service, overhead_us), 0, 3600, NULL, NULL },
     { "exec_share", FIELD_SHARE, AT(sim_service, exec_share), 0, 1, NULL, NULL },

@@ -123,13 +123,15 @@ double sim_contention_factor(const struct sim_contention *contention, uint32_t e
 int64_t sim_service_time_us(const struct sim_service *service, double normal, uint32_t rows,
                             double factor)
 {
-    double time_s = service->median_s * sim_exp(service->sigma * normal) * factor;
+    double chance = sim_exp(service->sigma * normal);
+    double time_s = service->median_s * chance * factor;
     if (rows)
         time_s = time_s * (double)rows / (double)service->rows;
+    time_s += service->fixed_s * chance * factor;
     return sim_round(time_s * (double)WEIR_US_PER_S, SIM_SERVICE_TIME_MAX_US);
 }
 
 double sim_service_mean_s(const struct sim_service *service, double factor)
 {
-    return service->median_s * sim_exp(service->sigma * service->sigma / 2) * factor;
+    return (service->median_s + service->fixed_s) * sim_exp(service->sigma * service->sigma / 2) * factor;
 }

@@ -6,7 +6,8 @@
  * the order of calls nor a policy can shift it. So every policy meets the same durations, and a
  * request that is sent again after a failure needs a new number, or it fails again.
  *
- *     server time = median × e^(sigma × normal) × drift × rows/rows of the entry × contention
+ *     server time = (fixed + median × rows/rows of the entry)
+ *                   × e^(sigma × normal) × drift × contention
  *
  * Contention is fixed when the request arrives, from the number then executing on the web server,
  * itself included. In a steady state every request sees the same number, so that this agrees with

@@ -34,6 +34,7 @@ static void lift_time(struct sim_scenario *scenario)
 {
     for (uint32_t i = 0; i < scenario->service_count; i++) {
         scenario->services[i].median_s = 0;
+        scenario->services[i].fixed_s = 0;
         scenario->services[i].overhead_us = 0;
     }
 }

@@ -64,6 +64,34 @@ for each in (CREATE, UPDATE, UPSERT, DELETE):
             killed, each, job_number)
 
 
+# --- requests that are sized on the way ------------------------------------------------------------
+
+AUTO_ROWS = 5000
+AUTO_WORLD = {"service": [{"rows": 100, "median_s": 0.2, "fixed_s": 0.03, "sigma": 0.3, "overhead_s": 0}]}
+
+
+def auto_killed(kind, folder):
+    """What a resume means does not depend on where requests began and ended."""
+    name = f"{kind.name} auto"
+    with world(connections=CONNECTIONS, seed=seed_of(name), service_ms=None, scenario=AUTO_WORLD, folder=folder) as sim:
+        job = Job(sim, kind, folder, AUTO_ROWS, batch="auto", seed=seed_of(name), quick=STEADY)
+        kills = 0
+        for _ in range(3):
+            run = job.start()
+            target = sim.requests() + job.chance.randint(5, 20)
+            wait_until(lambda: sim.requests() >= target or run.is_over(), "so much has been sent")
+            run.kill()
+            kills += job.finish(run).code == -signal.SIGKILL
+        job.run()
+        judge(job)
+        assert kills >= 2, job.outputs
+        assert job.summary()["batch_rows"] >= 1, job.summary()
+
+
+for each in (CREATE, UPDATE, UPSERT):
+    globals()[f"test_{each.name}_sized_on_the_way_and_killed"] = functools.partial(auto_killed, each)
+
+
 # --- every boundary of the journal ----------------------------------------------------------------
 
 def points():

@@ -243,7 +243,9 @@ START_TEST(each_operation_is_learned_by_itself)
     weir_executor_next_pass(&executor, &plan, rig.now_us);
     ck_assert_uint_eq(chosen(), WEIR_SIZING_START_ROWS);
     give(500);
+    ck_assert_uint_eq(work(1e4, 1e4, 1), WEIR_SIZING_START_ROWS);
     work(1e4, 1e4, UINT64_MAX);
+    ck_assert_uint_le(executor.sizes.of[WEIR_OPERATION_UPDATE][WEIR_LOAD_BULK].answers, 12);
     finish(0);
 }
 END_TEST

@@ -133,5 +133,6 @@ int64_t sim_service_time_us(const struct sim_service *service, double normal, ui
 
 double sim_service_mean_s(const struct sim_service *service, double factor)
 {
-    return (service->median_s + service->fixed_s) * sim_exp(service->sigma * service->sigma / 2) * factor;
+    return (service->median_s + service->fixed_s) * sim_exp(service->sigma * service->sigma / 2) *
+           factor;
 }

@@ -26,6 +26,7 @@ extern const struct command command_resume;
 extern const struct command command_check;
 extern const struct command command_describe;
 extern const struct command command_map;
+extern const struct command command_demo;
 extern const struct command command_jobs;
 extern const struct command command_rejects;
 extern const struct command command_explain;

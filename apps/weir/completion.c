@@ -22,6 +22,7 @@ static const struct {
     { "--mapping", COMPLETION_FILE, NULL },
     { "-o", COMPLETION_FILE, NULL },
     { "--job-dir", COMPLETION_DIRECTORY, NULL },
+    { "--keep", COMPLETION_DIRECTORY, NULL },
     { "--log-level", COMPLETION_WORDS, "error warning info debug trace" },
     { "--log-format", COMPLETION_WORDS, "text json" },
     { "--policy", COMPLETION_WORDS, "Aimd Dop Fixed" },

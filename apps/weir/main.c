@@ -34,6 +34,8 @@
  *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
  *     explain.c          weir explain: what a code means
  *     config_show.c      weir config show: the settings and where each comes from
+ *     demo.c             weir demo: a load to look at (demo_show.c: the show, demo_world.c: its
+ *                        folder, demo_process.c: its programs, demo_books.c: what is judged)
  *     completion.c       weir completion: what a shell can complete (completion_bash.c, …_zsh.c,
  *                        …_fish.c)
  *     ask_table.c        what the service says of a table
@@ -59,9 +61,9 @@
 #include "weir/weir.h"
 
 static const struct command *const commands[] = {
-    &command_create,  &command_update,   &command_upsert,     &command_delete, &command_resume,
-    &command_check,   &command_describe, &command_map,        &command_jobs,   &command_rejects,
-    &command_explain, &command_config,   &command_completion,
+    &command_create,  &command_update,   &command_upsert, &command_delete,     &command_resume,
+    &command_check,   &command_describe, &command_map,    &command_jobs,       &command_rejects,
+    &command_explain, &command_config,   &command_demo,   &command_completion,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

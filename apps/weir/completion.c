@@ -20,6 +20,7 @@ static const struct {
 } values[] = {
     { "--config", COMPLETION_FILE, NULL },
     { "--mapping", COMPLETION_FILE, NULL },
+    { "--report", COMPLETION_FILE, NULL },
     { "-o", COMPLETION_FILE, NULL },
     { "--job-dir", COMPLETION_DIRECTORY, NULL },
     { "--keep", COMPLETION_DIRECTORY, NULL },
@@ -57,7 +58,8 @@ enum completion_operand completion_operand(const struct command *command)
         return COMPLETION_OPERANDS;
     if (command == &command_resume || command == &command_rejects)
         return COMPLETION_JOBS;
-    bool lone = command == &command_describe || command == &command_explain;
+    bool lone =
+        command == &command_describe || command == &command_explain || command == &command_demo;
     return lone ? COMPLETION_NOTHING : COMPLETION_FILES;
 }
 

@@ -49,6 +49,7 @@ static void print_options(const struct command *command)
 
 static void print_operands(const struct command *command)
 {
+    static const char jobs_of_show[] = "elif [ \"$prev\" = show ]; then words=$jobs; ";
     switch (completion_operand(command)) {
     case COMPLETION_JOBS:
         printf("        %s:*) words=$jobs ;;\n", command->name);
@@ -57,7 +58,8 @@ static void print_operands(const struct command *command)
         printf("        %s:*) if [ \"$COMP_CWORD\" -eq 2 ]; then words='", command->name);
         for (size_t i = 0; i < command->operand_count; i++)
             printf("%s%s", i ? " " : "", command->operands[i]);
-        puts("'; elif [ \"$prev\" = show ]; then words=$jobs; fi ;;");
+        printf("'; %s", command == &command_jobs ? jobs_of_show : "");
+        puts("fi ;;");
         break;
     case COMPLETION_NOTHING:
         printf("        %s:*) compopt +o default 2>/dev/null ;;\n", command->name);

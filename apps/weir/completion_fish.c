@@ -17,7 +17,7 @@ static void print_quoted(const char *text)
 
 static void print_condition(const struct command *command)
 {
-    printf("complete -c weir -n '__fish_seen_subcommand_from %s'", command->name);
+    printf("complete -c weir -n '__weir_is %s'", command->name);
 }
 
 /* -r: a value, names of files among them; -x: a value, and no file. */
@@ -41,38 +41,42 @@ static void print_option(const struct command *command, const struct arg *arg)
     putchar('\n');
 }
 
+/* Words stand first; behind "show" a job. */
+static void print_words(const struct command *command)
+{
+    printf("complete -c weir -n '__weir_is %s; and __weir_at 2' -f -a '", command->name);
+    for (size_t i = 0; i < command->operand_count; i++)
+        printf("%s%s", i ? " " : "", command->operands[i]);
+    puts("'");
+    if (command == &command_jobs)
+        puts("complete -c weir -n '__weir_is jobs; and __weir_at 3 show' -f -a '(__weir_jobs)'");
+}
+
 static void print_operands(const struct command *command)
 {
     enum completion_operand operand = completion_operand(command);
     print_condition(command);
-    if (operand == COMPLETION_FILES) {
+    if (operand == COMPLETION_FILES)
         puts(" -F");
-        return;
-    }
-    printf(" -f");
-    if (operand == COMPLETION_OPERANDS) {
-        printf(" -a '");
-        for (size_t i = 0; i < command->operand_count; i++)
-            printf("%s%s", i ? " " : "", command->operands[i]);
-        putchar('\'');
-    }
-    putchar('\n');
-    if (operand == COMPLETION_JOBS || command == &command_jobs)
-        printf("complete -c weir -n '__fish_seen_subcommand_from %s' -f -a '(__weir_jobs)'\n",
-               operand == COMPLETION_JOBS ? command->name : "show");
+    else if (operand == COMPLETION_JOBS)
+        puts(" -f -a '(__weir_jobs)'");
+    else
+        puts(" -f");
+    if (operand == COMPLETION_OPERANDS)
+        print_words(command);
 }
 
 static void print_command(const struct command *command)
 {
     struct arg args[ARGS_MAX];
     size_t count = command->options(args);
-    printf("complete -c weir -f -n __fish_use_subcommand -a %s -d ", command->name);
+    printf("complete -c weir -f -n '__weir_at 1' -a %s -d ", command->name);
     print_quoted(command->summary);
     putchar('\n');
     for (size_t i = 0; i < count; i++)
         print_option(command, &args[i]);
     print_operands(command);
-    printf("complete -c weir -n '__fish_seen_subcommand_from help' -f -a %s\n", command->name);
+    printf("complete -c weir -n '__weir_is help' -f -a %s\n", command->name);
 }
 
 void completion_print_fish(void)
@@ -85,9 +89,23 @@ void completion_print_fish(void)
          "    test -n \"$state\"; or set state $HOME/.local/state\n"
          "    ls $state/weir/jobs 2>/dev/null\n"
          "end\n"
-         "complete -c weir -f -n __fish_use_subcommand -a help -d "
+         "# Whether the command is that one.\n"
+         "function __weir_is\n"
+         "    set -l words (commandline -opc)\n"
+         "    test (count $words) -ge 2; and test $words[2] = $argv[1]\n"
+         "end\n"
+         "# Whether so many words stand before this one, and the last of them is that one.\n"
+         "function __weir_at\n"
+         "    set -l words (commandline -opc)\n"
+         "    test (count $words) -eq $argv[1]\n"
+         "    and begin\n"
+         "        test (count $argv) -eq 1; or test $words[-1] = $argv[2]\n"
+         "    end\n"
+         "end\n"
+         "complete -c weir -f -n '__weir_at 1' -a help -d "
          "'what a command does, with an example'\n"
-         "complete -c weir -n __fish_use_subcommand -l version");
+         "complete -c weir -n '__weir_at 1' -l version\n"
+         "complete -c weir -n '__weir_at 1' -l help");
     for (size_t i = 0; i < count; i++)
         print_command(all[i]);
 }

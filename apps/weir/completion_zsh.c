@@ -25,14 +25,17 @@ static void print_option(const struct arg *arg)
     const char *many = arg->texts ? "*" : "";
     const char *equals = kind != COMPLETION_FLAG && arg->name[1] == '-' ? "=" : "";
     printf(" \\\n            '%s%s%s", many, arg->name, equals);
-    if (kind == COMPLETION_WORDS)
-        printf(":value:(%s)", words);
-    else if (kind == COMPLETION_FILE)
+    if (kind == COMPLETION_WORDS) {
+        printf(":value:(");
+        print_escaped(words);
+        putchar(')');
+    } else if (kind == COMPLETION_FILE) {
         printf(":file:_files");
-    else if (kind == COMPLETION_DIRECTORY)
+    } else if (kind == COMPLETION_DIRECTORY) {
         printf(":directory:_files -/");
-    else if (kind == COMPLETION_ANY)
+    } else if (kind == COMPLETION_ANY) {
         printf(":value:");
+    }
     putchar('\'');
 }
 
@@ -86,6 +89,10 @@ void completion_print_zsh(void)
     }
     puts("        'help:what a command does, with an example'\n"
          "    )\n"
+         "    if (( CURRENT == 2 )) && [[ $PREFIX == -* ]]; then\n"
+         "        compadd -- --help --version\n"
+         "        return\n"
+         "    fi\n"
          "    if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then\n"
          "        _describe command commands\n"
          "        return\n"

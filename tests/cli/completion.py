@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """weir completion, as shells use it: completion.py WEIR"""
+import contextlib
 import os
 import pathlib
+import pty
 import re
+import select
 import shlex
 import shutil
 import subprocess
@@ -32,14 +35,15 @@ def script(shell):
     return result.stdout
 
 
-def ask_bash(*words, folder="/"):
+def ask_bash(*words, folder="/", state=None):
     """What bash would offer for the last word."""
     line = f"""
         source <({shlex.quote(WEIR)} completion bash)
         COMP_WORDS=({' '.join(map(shlex.quote, words))}) COMP_CWORD={len(words) - 1}
         _weir
         printf '%s\\n' "${{COMPREPLY[@]}}" """
-    result = run(["bash", "--norc", "-c", line], env={"XDG_STATE_HOME": folder}, cwd=folder)
+    result = run(["bash", "--norc", "-c", line], env={"XDG_STATE_HOME": state or folder},
+                 cwd=folder)
     assert result.returncode == 0 and result.stderr == "", result
     return set(result.stdout.split())
 
@@ -50,11 +54,133 @@ def options_of_zsh(command):
 
 
 def options_of_fish(command):
-    lines = [line for line in script("fish").splitlines()
-             if f"__fish_seen_subcommand_from {command}'" in line]
+    lines = [line for line in script("fish").splitlines() if f"'__weir_is {command}'" in line]
     return {found[0] + found[1] for line in lines
             for found in [("--", *re.findall(r" -l (\S+)", line)),
                           ("-", *re.findall(r" -s (\S+)", line))] if len(found) == 2}
+
+
+class Zsh:
+    """A shell on a terminal, in which somebody presses the tabulator."""
+
+    # What is offered is what the builtin compadd is given; a call that only filters offers nothing.
+    SETUP = """
+        PS1= LISTMAX=100000; unsetopt beep auto_list auto_menu
+        fpath=({functions} $fpath); autoload -Uz compinit; compinit -u -D
+        compadd() {{
+            local -a hits
+            builtin compadd "$@"; local code=$?
+            if [[ "$*" != *-[OAD]\\ * ]]; then
+                builtin compadd -A hits "$@"
+                (( $#hits )) && print -rl -- $hits >> {offered}
+            fi
+            return $code
+        }}
+    """
+
+    def __init__(self, folder):
+        self.offered = pathlib.Path(folder) / "offered"
+        functions = pathlib.Path(folder) / "functions"
+        functions.mkdir()
+        (functions / "_weir").write_text(script("zsh"))
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder + "/work")
+            os.execvpe("zsh", ["zsh", "-f", "-i"], {**environment(folder), "TERM": "dumb"})
+        for line in self.SETUP.format(functions=functions, offered=self.offered).splitlines():
+            self.type(line.strip() + "\n")
+        self.questions = 0
+        self.ask("true")
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def ask(self, line):
+        """The line, a tabulator; then the line is thrown away, and a word says that this was done."""
+        self.questions += 1
+        self.offered.write_text("")
+        self.type(f"{line}\t\x15print do''ne-{self.questions}-\n")
+        said = b""
+        while b"done-%d-" % self.questions not in said:
+            assert select.select([self.terminal], [], [], 60)[0], said
+            said += os.read(self.terminal, 65536)
+        return set(self.offered.read_text().split())
+
+    def close(self):
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+
+
+class Fish:
+    def __init__(self, folder):
+        self.folder = folder
+        (pathlib.Path(folder) / "weir.fish").write_text(script("fish"))
+
+    def ask(self, line):
+        result = run(["fish", "--no-config", "-c", f"source {self.folder}/weir.fish; "
+                      f"complete -C {shlex.quote(line)}"], env=environment(self.folder),
+                     cwd=self.folder + "/work")
+        assert result.returncode == 0 and result.stderr == "", result
+        return {words.split("\t")[0].rstrip("/") for words in result.stdout.splitlines()}
+
+    def close(self):
+        pass
+
+
+class Bash:
+    """Asked as the shell itself would: through what `complete` says, files included."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def ask(self, line):
+        words = line.split(" ")
+        offered = ask_bash(*words, folder=self.folder + "/work", state=self.folder + "/state")
+        if offered or self.wants_no_file(words):
+            return offered
+        found = run(["bash", "-c", f"compgen -f -- {shlex.quote(words[-1])}"],
+                    cwd=self.folder + "/work")
+        return set(found.stdout.split())
+
+    def wants_no_file(self, words):
+        """The script says so by taking `default` away, which only works within a completion."""
+        line = f"""
+            compopt() {{ echo "$@"; }}
+            source <({shlex.quote(WEIR)} completion bash)
+            COMP_WORDS=({' '.join(map(shlex.quote, words))}) COMP_CWORD={len(words) - 1}
+            _weir || :"""
+        result = run(["bash", "--norc", "-c", line], env=environment(self.folder))
+        assert result.returncode == 0 and result.stderr == "", result
+        return "+o default" in result.stdout
+
+    def close(self):
+        pass
+
+
+def environment(folder):
+    return {"PATH": f"{os.path.dirname(WEIR)}:/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8",
+            "XDG_STATE_HOME": folder + "/state"}
+
+
+@contextlib.contextmanager
+def every_shell(folder):
+    """Those that are installed, by name; each in a folder of its own with files and jobs."""
+    shells = {}
+    try:
+        for name, kind in (("bash", Bash), ("zsh", Zsh), ("fish", Fish)):
+            if not shutil.which(name):
+                print(f"# {name} is not installed: skipped")
+                continue
+            own = pathlib.Path(folder) / name
+            for path in ("work/sub", "state/weir/jobs/nightly", "state/weir/jobs/weekly"):
+                (own / path).mkdir(parents=True)
+            for path in ("rows.csv", "other.csv"):
+                (own / "work" / path).touch()
+            shells[name] = kind(str(own))
+        yield shells
+    finally:
+        for shell in shells.values():
+            shell.close()
 
 
 def test_every_option_of_every_help_is_in_every_completion(folder):
@@ -84,7 +210,7 @@ def test_every_command_is_offered(folder):
     assert ask_bash("weir", "cre") == {"create"}
     for command in expected:
         assert f"        '{command}:" in script("zsh"), command
-        assert f"__fish_use_subcommand -a {command} -d '" in script("fish"), command
+        assert f"'__weir_at 1' -a {command} -d '" in script("fish"), command
 
 
 def test_words_that_are_offered_are_those_that_the_parser_names(folder):
@@ -118,6 +244,54 @@ def test_jobs_and_other_words_are_offered_in_their_place(folder):
     assert ask_bash("weir", "completion", "") == set(SHELLS)
     assert ask_bash("weir", "create", "account", "") == set()  # files, which bash itself knows
     assert ask_bash("weir", "create", "--config", "") == set()
+
+
+JOBS, FILES = {"nightly", "weekly"}, {"rows.csv", "other.csv", "sub"}
+QUESTIONS = [
+    ("weir cre", {"create"}),
+    ("weir --", {"--help", "--version"}),
+    ("weir create --ow", {"--owner"}),
+    ("weir create --owner ", {"caller", "systemuser:", "team:"}),
+    ("weir create --progress ", {"auto", "plain", "json", "none"}),
+    ("weir upsert --log-level ", {"error", "warning", "info", "debug", "trace"}),
+    ("weir resume ", JOBS),
+    ("weir resume n", {"nightly"}),
+    ("weir rejects ", JOBS),
+    ("weir jobs ", {"show", "clean"}),
+    ("weir jobs show ", JOBS),
+    ("weir config ", {"show"}),
+    ("weir completion ", set(SHELLS)),
+    ("weir create account ", FILES),
+    ("weir create account ro", {"rows.csv"}),
+    ("weir create account --config ", FILES),
+    ("weir create account --report ", FILES),
+    ("weir create account --job-dir ", {"sub"}),
+    ("weir demo --keep ", {"sub"}),
+    ("weir create account --tag ", set()),
+    ("weir describe ", set()),
+    ("weir explain ", set()),
+    ("weir create jobs ", FILES),  # a table may have the name of a command
+]
+
+
+def test_what_is_offered_is_the_same_in_every_shell(folder):
+    with every_shell(folder) as shells:
+        for name, shell in shells.items():
+            for line, expected in QUESTIONS:
+                offered = shell.ask(line)
+                assert offered == expected, (name, line, offered, expected)
+
+
+def test_every_command_and_option_is_offered_by_every_shell(folder):
+    every = set(commands())
+    with every_shell(folder) as shells:
+        for name, shell in shells.items():
+            assert every <= shell.ask("weir "), (name, shell.ask("weir "))
+            assert every <= shell.ask("weir help "), name
+            for command in every:
+                offered = shell.ask(f"weir {command} -")
+                expected = ask_bash("weir", command, "-")
+                assert offered == expected, (name, command, offered ^ expected)
 
 
 def test_the_scripts_are_well_formed(folder):

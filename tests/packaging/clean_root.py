@@ -43,7 +43,12 @@ def clean_root(folder):
 
 
 def run_inside(root, *words):
-    script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+    """With what every machine has: processes, terminals, shared memory."""
+    script = ('mount -t proc proc "$0/proc" && mount -t devpts -o newinstance,ptmxmode=666 devpts "$0/dev/pts" && '
+              'mount --bind "$0/dev/pts/ptmx" "$0/dev/ptmx" && mount -t tmpfs tmpfs "$0/dev/shm" && '
+              'exec chroot "$0" "$@"')
+    for place in ("dev/pts", "dev/shm"):
+        pathlib.Path(root, place).mkdir(exist_ok=True)
     return output("unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, root,
                   "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", *words)
 
@@ -65,12 +70,23 @@ def test_it_installs_into_a_clean_root_and_loads_rows_there(folder):
     assert said.endswith("all is well\n"), said
 
 
-def test_a_newcomer_with_git_and_a_clone_sees_the_demo(folder):
+def newcomer(folder):
+    """A root with git and a clone, and nothing else."""
     root = clean_root(folder)
     output("git", "clone", "--quiet", "--no-hardlinks", SOURCE, root + "/root/weir")
     run_inside(root, "sh", "-c", "apt-get update -q && apt-get install -qy --no-install-recommends git")
+    return root
+
+
+def test_a_newcomer_with_git_and_a_clone_sees_the_demo_and_passes_the_tests(folder):
+    root = newcomer(folder)
     said = run_inside(root, "/root/weir/demo")
     assert "20,000 rows, none lost, none doubled" in said, said
+    page = pathlib.Path(root, "root/weir/build/demo/report-load.html").read_text()
+    assert page.rstrip().endswith("</html>"), page[-200:]
+    # Not --full: this very test would begin again in there. The environment is empty.
+    said = run_inside(root, "/root/weir/test")
+    assert said.rstrip().endswith(", 0 failed"), said[-4000:]
 
 
 if __name__ == "__main__":

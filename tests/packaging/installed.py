@@ -49,6 +49,10 @@ def test_everything_is_there(folder):
     assert pages == names(SOURCE / "man", "*.[1-8]"), pages
     assert names(prefix / "bin") <= {page[:-2] for page in pages}, "a program without a page"
     assert names(prefix / "share/weir/scenarios") == names(SOURCE / "scenarios")
+    for name, shell in (("weir", "bash"), ("_weir", "zsh"), ("weir.fish", "fish")):
+        script, = [path for path in (prefix / "share").rglob(name) if shell in str(path.relative_to(prefix))]
+        printed = run([str(prefix / "bin/weir"), "completion", shell]).stdout
+        assert script.read_text() == printed and len(printed) > 1000, script
     libraries = {path.name for path in prefix.rglob("libweir*")}
     assert {"libweir.a", "libweir.so", "libweir.so.0"} <= libraries, libraries
 

@@ -62,6 +62,15 @@ def test_the_package_is_the_same_bytes_again_and_knows_no_path_of_this_machine(f
             assert os.fsencode(SOURCE) not in path.read_bytes(), path
 
 
+def test_lintian_has_nothing_to_say(folder):
+    if not shutil.which("lintian"):
+        print("# lintian is not installed: skipped")
+        return
+    said = output("lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0",
+                  build(folder))
+    assert said == "", said
+
+
 def test_it_installs_into_a_clean_root_and_loads_rows_there(folder):
     deb, root = build(folder), clean_root(folder)
     shutil.copy(deb, root + "/weir.deb")

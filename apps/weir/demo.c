@@ -133,18 +133,21 @@ const struct command command_demo = {
     .summary = "see it at work, against a simulated Dataverse; needs no tenant",
     .run = run,
     .options = options,
-    .help = "usage: weir demo [--keep DIR]\n"
-            "\n"
-            "Starts weir-sim on a free port of this machine and loads 20,000 rows through three\n"
-            "application users, of which one runs into its limits; interrupts itself, resumes,\n"
-            "and lets the simulator's books judge. It takes half a minute, needs no network and\n"
-            "no configuration, and leaves nothing but two report pages; it says where.\n"
-            "\n"
-            "  --keep DIR          leave all files in DIR, which must be empty or not there\n"
-            "\n"
-            "exit code: 0 shown, 2 usage, or there is no weir-sim, 5 interrupted, 7 local I/O,\n"
-            "10 weir-sim cannot be reached, 70 something was not as it should be\n"
-            "\n"
-            "example:\n"
-            "  weir demo --keep /tmp/demo\n",
+    /* clang-format off */
+    .help =
+        "usage: weir demo [--keep DIR]\n"
+        "\n"
+        "Starts weir-sim on a free port of this machine and loads 20,000 rows through\n"
+        "three application users, of which one runs into its limits; interrupts itself,\n"
+        "resumes, and lets the simulator's books judge. It takes half a minute, needs no\n"
+        "network and no configuration, and leaves only two report pages; it says where.\n"
+        "\n"
+        "  --keep DIR          leave all files in DIR, which must be empty or not there\n"
+        "\n"
+        "exit code: 0 shown, 2 usage or no weir-sim, 5 interrupted, 7 local I/O,\n"
+        "10 weir-sim cannot be reached, 70 something was not as it should be\n"
+        "\n"
+        "example:\n"
+        "  weir demo --keep /tmp/demo\n",
+    /* clang-format on */
 };

@@ -201,7 +201,7 @@ START_TEST(connections_differ_in_privileges_and_read_depth)
         { "GET contacts(" A1 ")", NULL, NULL, 403, "\"0x80040220\"" },
         { "GET contacts", NULL, NULL, 403, "prvReadContact" },
         { "POST annotations", NULL, "{\"annotationid\":\"" A1 "\"}", 204, "" },
-        { "DELETE annotations(" A1 ")", NULL, NULL, 403, "prvDeleteAnnotation" },
+        { "DELETE annotations(" A1 ")", NULL, NULL, 403, "prvDeleteNote" },
         { "POST accounts/Microsoft.Dynamics.CRM.CreateMultiple", NULL, "{\"Targets\":[]}", 403,
           "prvCreateAccount" },
     };

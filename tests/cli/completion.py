@@ -61,7 +61,11 @@ def options_of_fish(command):
 
 
 class Zsh:
-    """A shell on a terminal, in which somebody presses the tabulator."""
+    """A shell on a terminal, in which somebody presses the tabulator.
+
+    One key does it all: it takes the question from a file and says when it is answered. The shell so never
+    leaves its line editor, and no key meets a terminal that is in another mode for the moment.
+    """
 
     # What is offered is what the builtin compadd is given; a call that only filters offers nothing.
     SETUP = """
@@ -76,10 +80,17 @@ class Zsh:
             fi
             return $code
         }}
+        ask-it() {{
+            BUFFER="$(<{question})"; CURSOR=$#BUFFER
+            zle expand-or-complete
+            BUFFER=; print -r -- "answered-$(<{number})-"
+        }}
+        zle -N ask-it; bindkey '^X' ask-it
     """
 
     def __init__(self, folder):
-        self.offered = pathlib.Path(folder) / "offered"
+        self.offered, self.question, self.number = (
+            pathlib.Path(folder) / name for name in ("offered", "question", "number"))
         functions = pathlib.Path(folder) / "functions"
         functions.mkdir()
         (functions / "_weir").write_text(script("zsh"))
@@ -87,7 +98,8 @@ class Zsh:
         if self.pid == 0:
             os.chdir(folder + "/work")
             os.execvpe("zsh", ["zsh", "-f", "-i"], {**environment(folder), "TERM": "dumb"})
-        for line in self.SETUP.format(functions=functions, offered=self.offered).splitlines():
+        for line in self.SETUP.format(functions=functions, offered=self.offered,
+                                      question=self.question, number=self.number).splitlines():
             self.type(line.strip() + "\n")
         self.questions = 0
         self.ask("true")
@@ -96,12 +108,14 @@ class Zsh:
         os.write(self.terminal, text.encode())
 
     def ask(self, line):
-        """The line, a tabulator; then the line is thrown away, and a word says that this was done."""
         self.questions += 1
         self.offered.write_text("")
-        self.type(f"{line}\t\x15print do''ne-{self.questions}-\n")
+        # $(<…) drops only line ends: a blank at the end of the question stays.
+        self.question.write_text(line + "\n")
+        self.number.write_text(str(self.questions))
+        self.type("\x18")
         said = b""
-        while b"done-%d-" % self.questions not in said:
+        while b"answered-%d-" % self.questions not in said:
             assert select.select([self.terminal], [], [], 60)[0], said
             said += os.read(self.terminal, 65536)
         return set(self.offered.read_text().split())

@@ -184,8 +184,8 @@ static void depart(struct run *run, struct weir_lease lease)
     *flight = (struct flight){ .lease = lease };
     struct sim_request request = { .service = SIM_ANY_SERVICE,
                                    .number = run->numbers[lease.connection] };
-    flight->decision =
-        sim_law_arrive(&run->law, lease.connection, SIM_ANY_SERVER, &request, run->now_us);
+    uint32_t wanted = lease.server_id ? (uint32_t)lease.server_id - 1 : SIM_ANY_SERVER;
+    flight->decision = sim_law_arrive(&run->law, lease.connection, wanted, &request, run->now_us);
     if (flight->decision.accepted) {
         run->numbers[lease.connection]++;
         weir_heap_set(&run->events, place, flight->decision.ends_us);

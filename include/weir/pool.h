@@ -53,8 +53,10 @@ struct weir_lease {
     const char *connection_name; /* lives as long as the pool */
     uint32_t connection;         /* its place in the configuration, from 0 */
     uint32_t lane;               /* web server of the connection; 0 unless the policy opens more */
-    uint64_t epoch;  /* how often the connection's level had been cut when it was sent */
-    uint64_t serial; /* unique in the pool */
+    uint64_t server_id; /* the web server that it is meant for, as weir_budget_headers names
+                           them; 0: any. A wish: the request may go elsewhere */
+    uint64_t epoch;     /* how often the connection's level had been cut when it was sent */
+    uint64_t serial;    /* unique in the pool */
     uint32_t slot;
 };
 

@@ -30,8 +30,12 @@ enum weir_bound {
     WEIR_BOUND_THROTTLE_CEILING,
     WEIR_BOUND_BUDGET,
     WEIR_BOUND_CONCURRENCY,
-    WEIR_BOUND_POOL, /* MaxPoolSize, or the ramp after a throttle */
-    WEIR_BOUND_USER, /* a fixed number or MaxParallelBatches */
+    WEIR_BOUND_POOL,             /* MaxPoolSize, or the ramp after a throttle */
+    WEIR_BOUND_USER,             /* a fixed number or MaxParallelBatches */
+    WEIR_BOUND_BUDGET_REQUESTS,  /* Budget: the requests of the window are used up */
+    WEIR_BOUND_BUDGET_EXECUTION, /* Budget: the execution time of the window is used up */
+    WEIR_BOUND_PACING,           /* Budget: the rest of the window is spread */
+    WEIR_BOUND_GUARD,            /* Budget: more at a time would make each of them slower */
     WEIR_BOUND_COUNT
 };
 

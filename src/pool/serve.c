@@ -55,48 +55,49 @@ static void consult(struct weir_core *core, uint32_t connection, const struct we
 
 /* May this connection take the request? If not, it is put where it has to wait. */
 static bool admit(struct weir_core *core, uint32_t connection, const struct weir_ask *ask,
-                  uint32_t *ret_lane)
+                  struct weir_admission *ret)
 {
-    struct weir_admission admission;
-    consult(core, connection, ask, &admission);
-    if (admission.ok) {
-        *ret_lane = admission.lane;
+    consult(core, connection, ask, ret);
+    if (ret->ok)
         return true;
-    }
-    int64_t not_before = admission.not_before_us;
+    int64_t not_before = ret->not_before_us;
     if (not_before == WEIR_FOREVER && core->connections[connection].in_flight == 0)
         not_before = weir_time_add(core->now_us, WEIR_TIMER_MAX_US); /* no answer will come */
     if (not_before < weir_time_add(core->now_us, ASK_AGAIN_MIN_US))
         not_before = core->now_us + ASK_AGAIN_MIN_US; /* early is allowed, spinning is not */
-    weir_core_set_condition(
-        core, connection, admission.paced ? WEIR_CONDITION_PACED : WEIR_CONDITION_FULL, not_before);
+    weir_core_set_condition(core, connection,
+                            ret->paced ? WEIR_CONDITION_PACED : WEIR_CONDITION_FULL, not_before);
     return false;
 }
 
 static struct weir_lease_record *record_lease(struct weir_core *core, uint32_t connection,
-                                              uint32_t lane, const struct weir_ask *ask)
+                                              const struct weir_admission *admission,
+                                              const struct weir_ask *ask)
 {
     struct weir_lease_record *record = weir_leases_take(&core->leases);
-    record->lease.lane = lane;
+    record->lease.lane = admission->lane;
+    record->lease.server_id = admission->server_id;
     record->lease.kind = ask->kind;
     record->lease.rows = ask->rows;
     record->lease.bytes = ask->bytes;
     record->lease.epoch = core->policy->epoch(weir_core_policy_state(core, connection));
     record->lease.leased_us = core->now_us;
     record->lease.sent_us = core->now_us;
-    record->generation = weir_core_lane(core, connection, lane)->generation;
+    record->generation = weir_core_lane(core, connection, admission->lane)->generation;
     record->connection = connection;
     record->attempt = ask->attempt;
     record->attempt_max = ask->attempt_max;
     return record;
 }
 
-static void lend(struct weir_core *core, uint32_t connection, uint32_t lane,
-                 const struct weir_ask *ask, struct weir_lease *ret)
+static void lend(struct weir_core *core, uint32_t connection,
+                 const struct weir_admission *admission, const struct weir_ask *ask,
+                 struct weir_lease *ret)
 {
     struct weir_connection *it = &core->connections[connection];
+    uint32_t lane = admission->lane;
     struct weir_lane *its_lane = weir_core_lane(core, connection, lane);
-    const struct weir_policy_lease *lease = &record_lease(core, connection, lane, ask)->lease;
+    const struct weir_policy_lease *lease = &record_lease(core, connection, admission, ask)->lease;
     core->policy->leased(weir_core_policy_state(core, connection), lease, core->now_us);
 
     if (its_lane->ramp && !its_lane->probed)
@@ -111,6 +112,7 @@ static void lend(struct weir_core *core, uint32_t connection, uint32_t lane,
         .connection_name = it->name,
         .connection = connection,
         .lane = lane,
+        .server_id = lease->server_id,
         .epoch = lease->epoch,
         .serial = lease->serial,
         .slot = lease->slot,
@@ -216,11 +218,11 @@ static void decide(struct weir_core *core, const struct weir_ask *ask, struct we
     forget_answers_to_others(core, ask);
     while (core->candidates.count && core->leases.count < core->in_flight_max) {
         uint32_t choice = weir_heap_top(&core->candidates);
-        uint32_t lane;
+        struct weir_admission admission;
         if (core->connections[choice].condition == WEIR_CONDITION_CLOSED)
             break; /* a blind strategy waits for its choice */
-        if (admit(core, choice, ask, &lane)) {
-            lend(core, choice, lane, ask, &grant->lease);
+        if (admit(core, choice, ask, &admission)) {
+            lend(core, choice, &admission, ask, &grant->lease);
             grant->status = WEIR_OK;
             return;
         }

@@ -147,6 +147,10 @@ static const char *const bound_names[WEIR_BOUND_COUNT] = {
     [WEIR_BOUND_CONCURRENCY] = "concurrency",
     [WEIR_BOUND_POOL] = "pool",
     [WEIR_BOUND_USER] = "user",
+    [WEIR_BOUND_BUDGET_REQUESTS] = "budget requests",
+    [WEIR_BOUND_BUDGET_EXECUTION] = "budget execution",
+    [WEIR_BOUND_PACING] = "pacing",
+    [WEIR_BOUND_GUARD] = "guard",
 };
 
 const char *weir_bound_name(enum weir_bound bound)

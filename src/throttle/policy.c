@@ -6,6 +6,7 @@
 
 static const struct weir_policy *const policies[] = {
     &weir_policy_aimd,
+    &weir_policy_budget,
     &weir_policy_dop,
     &weir_policy_fixed,
 };

@@ -45,6 +45,8 @@ struct weir_admission {
     int64_t not_before_us;    /* if not ok: ask again then at the latest; may be early, never late.
                                  WEIR_FOREVER: only an answer can change it */
     uint32_t lane;            /* if ok */
+    uint64_t server_id;       /* if ok: the web server that it is meant for, as answers name it;
+                                 0: any */
     double score;             /* if ok: the larger, the more room; for strategies that compare */
     enum weir_bound bound_by; /* what bounds the connection just now */
 };
@@ -54,7 +56,8 @@ struct weir_policy_lease {
     uint32_t slot; /* small, and nobody else's until the answer: an index for reservations */
     uint64_t serial;
     uint32_t lane;
-    uint32_t kind; /* of the ask */
+    uint64_t server_id; /* that it is meant for; 0: any */
+    uint32_t kind;      /* of the ask */
     uint32_t rows;
     uint64_t bytes;
     uint64_t epoch;
@@ -96,6 +99,7 @@ struct weir_policy {
 
 /* The policies of the product, by the name that the configuration uses (any case). */
 extern const struct weir_policy weir_policy_aimd;
+extern const struct weir_policy weir_policy_budget;
 extern const struct weir_policy weir_policy_dop;
 extern const struct weir_policy weir_policy_fixed;
 

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Budget: mirror the service's sliding windows and spend what is left of them.
+ *
+ *     ledger ──▶ quota ──▶ room: does one more fit, now and until it ends? ──▶ admit
+ *       ▲          ▲                     ▲
+ *    answers    headers, throttles     guard: does it get slower?
+ *
+ * The limits are sums over a window of minutes, so a throttle says what the last minutes came to,
+ * not that the present rate is too high. The policy therefore keeps the books itself and does not
+ * wait to be told: requests are booked when they were sent, execution time when the answer is there
+ * (and is expected while it is not), and headers and throttles only correct the books. What is
+ * where:
+ *
+ *     policy_budget_ledger.c    what a web server has booked
+ *     policy_budget_charging.c  how it charges: when, how much of what we see, since when
+ *     policy_budget_quota.c     how much is ours: limits, foreign use, what a restart left behind
+ *     policy_budget_guard.c     how many at a time before it gets slower
+ *     policy_budget_room.c      the decision
+ *     policy_budget.c           the events
+ *
+ * One decision per event, as with Aimd: the throttles of one flight teach once (epoch).
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "throttle/policy_budget_state.h"
+
+/* As published. */
+#define PUBLISHED_REQUESTS     6000.0
+#define PUBLISHED_EXECUTION_US (1200.0 * WEIR_US_PER_S)
+#define PUBLISHED_CONCURRENT   52
+#define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
+#define CONCURRENT_SPARE       2 /* of the concurrency limit that is left alone */
+
+#define UNKNOWN_US    (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
+#define MEAN_WEIGHT   0.06
+#define MEAN_SAMPLES  16
+#define STICK_FADES   0.98
+#define STICK_TRIES   12
+#define STICK_FROM    0.86 /* hits per try from which lanes are chosen, … */
+#define STICK_UNTIL   0.75 /* … until which they are */
+#define CAUTION_STEP  0.01
+#define CAUTION_MAX   0.10
+#define CAUTION_FADES 0.7  /* in a clean window */
+#define CREEP         0.95 /* of the blind share, a clean window that was used up */
+#define EXPLAINED     0.85 /* of the limit that own use has to make up to be what tripped it */
+#define LIMIT_DIFFERS 0.01
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static void init_lane(struct weir_budget *budget, struct weir_budget_lane *lane, uint64_t server_id,
+                      double requests, double execution_us, int64_t now_us)
+{
+    lane->server_id = server_id;
+    lane->shut_us = WEIR_NEVER;
+    lane->heard_us = WEIR_NEVER;
+    lane->heard.known = false;
+    weir_ledger_init(&lane->ledger, budget->window_us, now_us);
+    weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
+    weir_quota_init(&lane->quotas[WEIR_BUDGET_EXECUTION], execution_us);
+}
+
+static void init(void *state, const struct weir_adaptive_rate_options *options)
+{
+    struct weir_budget *budget = state;
+    budget->options = options;
+    budget->window_us = PUBLISHED_WINDOW_US;
+    budget->concurrent = PUBLISHED_CONCURRENT - CONCURRENT_SPARE;
+    budget->blind_rho = 1;
+    budget->lane_count = 1;
+    budget->clean_us = WEIR_NEVER;
+    budget->level = WEIR_PARALLELISM_UNHINTED;
+    budget->max = PUBLISHED_CONCURRENT;
+    budget->throttled_us = WEIR_NEVER;
+    budget->activity_us = WEIR_NEVER;
+    weir_charging_init(&budget->charging);
+    init_lane(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS, PUBLISHED_EXECUTION_US, 0);
+}
+
+/* --- durations -------------------------------------------------------------------------------- */
+
+static struct weir_budget_kind *find_kind(struct weir_budget *budget, uint32_t kind)
+{
+    struct weir_budget_kind *least = &budget->kinds[0];
+    for (uint32_t i = 0; i < WEIR_BUDGET_KINDS; i++) {
+        struct weir_budget_kind *it = &budget->kinds[i];
+        if (it->samples && it->kind == kind)
+            return it;
+        if (it->samples < least->samples)
+            least = it;
+    }
+    *least = (struct weir_budget_kind){ .kind = kind };
+    return least;
+}
+
+static void learn_duration(struct weir_budget *budget, uint32_t kind, double duration_us)
+{
+    struct weir_budget_kind *it = find_kind(budget, kind);
+    double weight = it->samples < MEAN_SAMPLES ? 1.0 / (it->samples + 1) : MEAN_WEIGHT;
+    it->mean_us += weight * (duration_us - it->mean_us);
+    it->samples++;
+    budget->average_us += weight * (duration_us - budget->average_us);
+}
+
+double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, int64_t now_us)
+{
+    for (uint32_t i = 0; i < WEIR_BUDGET_KINDS; i++) {
+        if (budget->kinds[i].samples && budget->kinds[i].kind == kind)
+            return budget->kinds[i].mean_us;
+    }
+    double longest = UNKNOWN_US;
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        double elapsed = (double)(now_us - budget->flights[i].sent_us);
+        longest = elapsed > longest ? elapsed : longest;
+    }
+    return longest;
+}
+
+/* --- flights and lanes ------------------------------------------------------------------------ */
+
+static uint32_t lane_of(const struct weir_budget *budget, uint64_t server_id)
+{
+    for (uint32_t i = 0; server_id && i < budget->lane_count; i++) {
+        if (budget->lanes[i].server_id == server_id)
+            return i;
+    }
+    return WEIR_BUDGET_ANY;
+}
+
+/* The lane of the server that answered; a new one for a new server, as long as there is room. */
+static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, int64_t now_us)
+{
+    uint32_t lane = lane_of(budget, server_id);
+    if (lane != WEIR_BUDGET_ANY || !server_id || weir_charging_guess(budget->charging.best).shared)
+        return lane == WEIR_BUDGET_ANY ? 0 : lane;
+    budget->searched = 0;
+    if (!budget->lanes[0].server_id) {
+        budget->lanes[0].server_id = server_id;
+        return 0;
+    }
+    if (budget->lane_count == WEIR_LANES_MAX)
+        return (uint32_t)(server_id % WEIR_LANES_MAX);
+    const struct weir_quota *like = budget->lanes[0].quotas;
+    init_lane(budget, &budget->lanes[budget->lane_count], server_id,
+              like[WEIR_BUDGET_REQUESTS].limit, like[WEIR_BUDGET_EXECUTION].limit, now_us);
+    return budget->lane_count++;
+}
+
+static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64_t answered)
+{
+    if (!answered)
+        return;
+    if (!wanted) {
+        budget->searched++;
+        return;
+    }
+    budget->tries = budget->tries * STICK_FADES + 1;
+    budget->hits = budget->hits * STICK_FADES + (wanted == answered);
+    double rate = budget->hits / budget->tries;
+    if (budget->lane_count > 1 && budget->tries >= STICK_TRIES && rate >= STICK_FROM)
+        budget->pinned = true;
+    if (rate < STICK_UNTIL)
+        budget->pinned = false;
+}
+
+static void leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
+{
+    struct weir_budget *budget = state;
+    budget->activity_us = now_us;
+    if (budget->clean_us == WEIR_NEVER)
+        budget->clean_us = now_us;
+    if (budget->flight_count == WEIR_BUDGET_FLIGHTS_MAX)
+        return;
+    uint32_t place = budget->flight_count++;
+    budget->flights[place] = (struct weir_budget_flight){
+        .serial = lease->serial,
+        .sent_us = now_us,
+        .expected_us = weir_budget_expected_us(budget, lease->kind, now_us),
+        .lane = lane_of(budget, lease->server_id),
+        .beside = budget->flight_count,
+    };
+}
+
+static struct weir_budget_flight *find_flight(struct weir_budget *budget, uint64_t serial)
+{
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        if (budget->flights[i].serial == serial)
+            return &budget->flights[i];
+    }
+    return NULL;
+}
+
+static void sent(void *state, const struct weir_policy_lease *lease, int64_t now_us)
+{
+    struct weir_budget_flight *flight = find_flight(state, lease->serial);
+    if (flight)
+        flight->sent_us = now_us;
+}
+
+static struct weir_budget_flight land(struct weir_budget *budget,
+                                      const struct weir_policy_lease *lease)
+{
+    struct weir_budget_flight *flight = find_flight(budget, lease->serial);
+    if (!flight)
+        return (struct weir_budget_flight){ .sent_us = lease->sent_us, .beside = 1 };
+    struct weir_budget_flight landed = *flight;
+    *flight = budget->flights[--budget->flight_count];
+    return landed;
+}
+
+/* --- headers ---------------------------------------------------------------------------------- */
+
+double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         int which)
+{
+    double spread = budget->lane_count > 1 && !budget->pinned ? 3.0 : 0;
+    double one = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) * budget->average_us : 1;
+    return 0.01 * lane->quotas[which].limit + (3 + spread) * one;
+}
+
+/* What is in flight towards a lane, under one way of charging, as of a moment. */
+static double flying_us(const struct weir_budget *budget, uint32_t lane, struct weir_guess guess,
+                        int64_t at_us)
+{
+    double sum = 0;
+    double part = guess.shared ? 1 : 1.0 / budget->lane_count;
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        const struct weir_budget_flight *flight = &budget->flights[i];
+        double elapsed = (double)(at_us - flight->sent_us);
+        if (elapsed < 0)
+            continue;
+        double share = part;
+        if (budget->pinned && !guess.shared && flight->lane != WEIR_BUDGET_ANY)
+            share = flight->lane == lane;
+        if (guess.series == WEIR_SERIES_ACCRUED)
+            sum += share * elapsed;
+        else if (guess.series == WEIR_SERIES_AT_BEGIN)
+            sum += share * (elapsed > flight->expected_us ? elapsed : flight->expected_us);
+    }
+    return sum;
+}
+
+static double used_under(const struct weir_budget *budget, uint32_t lane, struct weir_guess guess,
+                         int64_t now_us)
+{
+    int64_t at_us = now_us - guess.lag_us;
+    double used = flying_us(budget, lane, guess, at_us);
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        if (guess.shared || i == lane)
+            used += weir_ledger_measure(&budget->lanes[i].ledger, guess.series,
+                                        at_us - budget->window_us, at_us);
+    }
+    return used;
+}
+
+static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
+                           int64_t now_us)
+{
+    struct weir_budget_lane *it = &budget->lanes[lane];
+    struct weir_quota *quota = &it->quotas[WEIR_BUDGET_EXECUTION];
+    double used[WEIR_CHARGING_GUESSES];
+    for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
+        used[i] = used_under(budget, lane, weir_charging_guess(i), now_us);
+    weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
+                       budget->lane_count > 1);
+    weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
+                      weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
+                      budget->charging.trusted, budget->window_us, now_us);
+}
+
+static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
+                          int64_t now_us)
+{
+    struct weir_budget_lane *it = &budget->lanes[lane];
+    struct weir_guess guess = weir_charging_guess(budget->charging.best);
+    int64_t at_us = now_us - guess.lag_us;
+    double used =
+        weir_ledger_measure(&it->ledger, WEIR_SERIES_REQUESTS, at_us - budget->window_us, at_us);
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        const struct weir_budget_flight *flight = &budget->flights[i];
+        if (flight->sent_us > at_us)
+            continue;
+        bool tied = budget->pinned && flight->lane != WEIR_BUDGET_ANY;
+        used += tied ? flight->lane == lane : 1.0 / budget->lane_count;
+    }
+    weir_quota_sample(&it->quotas[WEIR_BUDGET_REQUESTS], remaining, used,
+                      weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS), budget->charging.trusted,
+                      budget->window_us, now_us);
+}
+
+/* All servers draw on one account: one ledger for all. */
+static void merge_lanes(struct weir_budget *budget)
+{
+    struct weir_ledger *one = &budget->lanes[0].ledger;
+    for (uint32_t i = 1; i < budget->lane_count; i++) {
+        struct weir_ledger *other = &budget->lanes[i].ledger;
+        weir_ledger_advance(other, one->head * one->bucket_us);
+        for (int series = 0; series < WEIR_SERIES_COUNT; series++) {
+            for (uint32_t b = 0; b < WEIR_LEDGER_BUCKETS; b++)
+                one->totals[series][b] += other->totals[series][b];
+        }
+    }
+    budget->lane_count = 1;
+    budget->pinned = false;
+    budget->lanes[0].heard.known = false;
+    for (uint32_t i = 0; i < budget->flight_count; i++)
+        budget->flights[i].lane = WEIR_BUDGET_ANY;
+}
+
+static void hear(struct weir_budget *budget, uint32_t lane, const struct weir_budget_headers *said,
+                 int64_t now_us)
+{
+    if (said->execution_known)
+        hear_execution(budget, lane, (double)said->execution_remaining_us, now_us);
+    if (said->requests_known)
+        hear_requests(budget, lane, (double)said->requests_remaining, now_us);
+    if (said->execution_known || said->requests_known)
+        budget->lanes[lane].heard_us = now_us;
+    if (budget->lane_count > 1 && weir_charging_guess(budget->charging.best).shared)
+        merge_lanes(budget);
+}
+
+/* --- throttles -------------------------------------------------------------------------------- */
+
+static void set_window(struct weir_budget *budget, int64_t window_us, int64_t now_us)
+{
+    double change = (double)window_us / (double)budget->window_us - 1;
+    if (window_us <= 0 || (change < LIMIT_DIFFERS && change > -LIMIT_DIFFERS))
+        return;
+    budget->window_us = window_us;
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        weir_ledger_set_window(&budget->lanes[i].ledger, window_us, now_us);
+}
+
+static double used_now(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
+{
+    const struct weir_ledger *ledger = &budget->lanes[lane].ledger;
+    if (which == WEIR_BUDGET_REQUESTS)
+        return (double)weir_ledger_used(ledger, WEIR_SERIES_REQUESTS, now_us);
+    struct weir_guess guess = weir_charging_guess(budget->charging.best);
+    return weir_budget_rho(budget) * used_under(budget, lane, guess, now_us);
+}
+
+/* Nobody tells what is left, and less was left than the books say. */
+static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
+{
+    struct weir_quota *quota = &budget->lanes[lane].quotas[which];
+    double used = used_now(budget, lane, which, now_us);
+    if (used < EXPLAINED * quota->limit) {
+        weir_quota_haunt(quota, quota->limit - used, now_us);
+    } else if (which == WEIR_BUDGET_EXECUTION && used > 0) {
+        budget->blind_rho *= quota->limit / used;
+        budget->blind_failed = true;
+    }
+}
+
+static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
+                        const struct weir_named_limit *named, int64_t now_us)
+{
+    double unit = which == WEIR_BUDGET_EXECUTION ? (double)WEIR_US_PER_MS : 1;
+    double limit = (double)named->value * unit;
+    struct weir_quota *quota = &budget->lanes[lane].quotas[which];
+    double change = limit / quota->limit - 1;
+    set_window(budget, named->window_us, now_us);
+    if (named->value > 0 && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
+        for (uint32_t i = 0; i < budget->lane_count; i++)
+            weir_quota_set_limit(&budget->lanes[i].quotas[which], limit);
+        return;
+    }
+    if (budget->caution < CAUTION_MAX)
+        budget->caution += CAUTION_STEP;
+    if (!budget->charging.trusted)
+        learn_blindly(budget, lane, which, now_us);
+}
+
+static void on_throttle(struct weir_budget *budget, uint32_t lane,
+                        const struct weir_budget_flight *flight,
+                        const struct weir_policy_lease *lease, const struct weir_verdict *verdict,
+                        int64_t now_us)
+{
+    budget->throttle_events++;
+    budget->throttled_us = now_us;
+    budget->successes = 0;
+    if (lease->epoch != budget->epoch)
+        return;
+    budget->epoch++;
+    budget->clean_us = now_us;
+    budget->was_bound = false;
+    if (verdict->throttle == WEIR_THROTTLE_REQUESTS)
+        learn_limit(budget, lane, WEIR_BUDGET_REQUESTS, &verdict->limit, now_us);
+    else if (verdict->throttle == WEIR_THROTTLE_EXECUTION_TIME)
+        learn_limit(budget, lane, WEIR_BUDGET_EXECUTION, &verdict->limit, now_us);
+    else if (flight->beside > 1)
+        budget->concurrent = (double)flight->beside - 1;
+}
+
+/* A whole window without a throttle. */
+static void end_window(struct weir_budget *budget, int64_t now_us)
+{
+    if (budget->clean_us == WEIR_NEVER || now_us - budget->clean_us < budget->window_us)
+        return;
+    budget->clean_us = now_us;
+    budget->caution *= CAUTION_FADES;
+    if (budget->concurrent < PUBLISHED_CONCURRENT - CONCURRENT_SPARE)
+        budget->concurrent += 1;
+    if (!budget->charging.trusted && budget->was_bound && !budget->blind_failed)
+        budget->blind_rho *= CREEP;
+    budget->was_bound = false;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* The server worked on it, or may have. */
+static void book(struct weir_budget *budget, uint32_t lane, const struct weir_budget_flight *flight,
+                 const struct weir_answer *answer, int64_t now_us)
+{
+    double amount = (double)(answer->ttfb_us > 0 ? answer->ttfb_us : answer->duration_us);
+    if (answer->verdict.http_status == 0) { /* no answer: it may well have been executed */
+        double elapsed = (double)(now_us - flight->sent_us);
+        amount = elapsed > flight->expected_us ? elapsed : flight->expected_us;
+    }
+    struct weir_ledger *ledger = &budget->lanes[lane].ledger;
+    weir_ledger_request(ledger, flight->sent_us);
+    weir_ledger_charge(ledger, flight->sent_us, now_us, (int64_t)amount);
+}
+
+static void on_success(struct weir_budget *budget, const struct weir_policy_lease *lease,
+                       const struct weir_budget_flight *flight, const struct weir_answer *answer)
+{
+    budget->successes++;
+    learn_duration(budget, lease->kind, (double)answer->duration_us);
+    weir_guard_sample(&budget->guard, (double)flight->beside / budget->lane_count,
+                      answer->duration_us);
+}
+
+static void answered(void *state, const struct weir_policy_lease *lease,
+                     const struct weir_answer *answer, int64_t reopens_us, int64_t now_us)
+{
+    struct weir_budget *budget = state;
+    struct weir_budget_flight flight = land(budget, lease);
+    enum weir_class class_ = answer->verdict.class_;
+    if (class_ == WEIR_CLASS_UNSENT)
+        return;
+    uint32_t lane = answering_lane(budget, answer->budget.server_id, now_us);
+    budget->activity_us = now_us;
+    learn_stickiness(budget, lease->server_id, answer->budget.server_id);
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        weir_ledger_advance(&budget->lanes[i].ledger, now_us);
+    if (class_ == WEIR_CLASS_THROTTLE) {
+        on_throttle(budget, lane, &flight, lease, &answer->verdict, now_us);
+        if (lane != lease->lane)
+            budget->lanes[lane].shut_us = reopens_us;
+    } else {
+        book(budget, lane, &flight, answer, now_us);
+        if (class_ == WEIR_CLASS_OK)
+            on_success(budget, lease, &flight, answer);
+    }
+    hear(budget, lane, &answer->budget, now_us);
+    end_window(budget, now_us);
+}
+
+static void admit(void *state, const struct weir_policy_ask *ask, int64_t now_us,
+                  struct weir_admission *ret)
+{
+    weir_budget_admit(state, ask, now_us, ret);
+}
+
+static void hint(void *state, int dop_hint, int64_t now_us)
+{
+    (void)now_us;
+    struct weir_budget *budget = state;
+    budget->max = dop_hint;
+}
+
+static void reset(void *state, int64_t now_us)
+{
+    (void)now_us;
+    struct weir_budget *budget = state;
+    budget->caution = 0;
+    memset(budget->kinds, 0, sizeof(budget->kinds));
+}
+
+static uint64_t get_epoch(const void *state)
+{
+    const struct weir_budget *budget = state;
+    return budget->epoch;
+}
+
+static int level(const void *state)
+{
+    const struct weir_budget *budget = state;
+    return budget->level;
+}
+
+static void stats(const void *state, int64_t now_us, struct weir_adaptive_rate_stats *ret)
+{
+    (void)now_us;
+    const struct weir_budget *budget = state;
+    ret->current_parallelism = budget->activity_us == WEIR_NEVER ? 0 : budget->level;
+    ret->max_parallelism = budget->max;
+    ret->last_known_good_parallelism = budget->level;
+    ret->is_last_known_good_stale = false;
+    ret->successes_since_throttle = budget->successes;
+    ret->total_throttle_events = budget->throttle_events;
+    ret->last_throttle_time_us = budget->throttled_us;
+    ret->last_increase_time_us = WEIR_NEVER;
+    ret->last_activity_time_us = budget->activity_us;
+    ret->average_batch_ms = budget->average_us / WEIR_US_PER_MS;
+    ret->execution_time_ceiling = 0;
+    ret->throttle_ceiling = 0;
+    ret->bound_by = budget->bound_by;
+}
+
+const struct weir_policy weir_policy_budget = {
+    .name = "Budget",
+    .state_bytes = sizeof(struct weir_budget),
+    .lanes_max = WEIR_LANES_MAX,
+    .asks_differ = true,
+    .init = init,
+    .admit = admit,
+    .leased = leased,
+    .sent = sent,
+    .answered = answered,
+    .hint = hint,
+    .reset = reset,
+    .epoch = get_epoch,
+    .level = level,
+    .stats = stats,
+};

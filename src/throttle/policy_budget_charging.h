@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a server charges execution time, learned from its headers.
+ *
+ * Between two answers of one web server `remaining` moves by minus the share ρ of our own time that
+ * is charged, as far as it was charged meanwhile; everything else (other clients, rounding) is
+ * noise. When time is charged (while it runs, at the end, at the beginning), how old the header is,
+ * and whether all servers draw on one account are *hypotheses*: for each of them the ledger says
+ * how much our own use has moved, and the one under which a straight line explains the header best
+ * is believed. Its slope is ρ. A header that does not move when we spend is not trusted.
+ */
+#ifndef WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
+#define WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "throttle/policy_budget_ledger.h"
+
+#define WEIR_CHARGING_RULES   3 /* the first three series of the ledger */
+#define WEIR_CHARGING_LAGS    2
+#define WEIR_CHARGING_GUESSES (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS * 2)
+
+/* One guess is rule + rules × (lag + lags × shared). */
+struct weir_guess {
+    enum weir_series series;
+    int64_t lag_us;
+    bool shared;
+};
+
+struct weir_fit {
+    double xx;
+    double xy;
+    double yy;
+};
+
+/* What one server said last, and what the ledger said then under each guess. */
+struct weir_heard {
+    bool known;
+    double remaining;
+    double used[WEIR_CHARGING_GUESSES];
+};
+
+struct weir_charging {
+    struct weir_fit fits[WEIR_CHARGING_GUESSES];
+    uint32_t samples;
+    uint32_t best;
+    double rho;   /* share of the client's time that is charged */
+    bool trusted; /* the headers behave */
+    double moved; /* own use that the samples have seen pass */
+};
+
+struct weir_guess weir_charging_guess(uint32_t guess);
+
+void weir_charging_init(struct weir_charging *charging);
+
+/*
+ * A server said `remaining`, and by the ledger `used[]` of ours was in its window then. `budget`:
+ * about the whole, for a sense of scale. `shared_possible`: more than one server is known.
+ */
+void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
+                        const double *used, double budget, bool shared_possible);
+
+#endif

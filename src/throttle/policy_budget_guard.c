@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The efficiency guard; see policy_budget_guard.h. */
+#include "throttle/policy_budget_guard.h"
+
+#define FORGET      0.985
+#define START       1.5  /* times the floor */
+#define RISE        1.25 /* a round */
+#define SIGNIFICANT 2.5  /* slope over its standard error */
+#define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
+#define TOLERATED   0.08 /* what it falls to */
+#define WEIGHT_MIN  8
+
+void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us)
+{
+    double y = (double)duration_us;
+    guard->weight = guard->weight * FORGET + 1;
+    guard->x = guard->x * FORGET + in_flight;
+    guard->y = guard->y * FORGET + y;
+    guard->xx = guard->xx * FORGET + in_flight * in_flight;
+    guard->xy = guard->xy * FORGET + in_flight * y;
+    guard->yy = guard->yy * FORGET + y * y;
+}
+
+/* How much longer a request takes for each one more in flight, as a share of what it takes with
+ * `floor` in flight; 0: nothing that is significant. */
+static double slope(const struct weir_guard *guard, double floor)
+{
+    double n = guard->weight;
+    if (n < WEIGHT_MIN)
+        return 0;
+    double sxx = guard->xx - guard->x * guard->x / n;
+    double sxy = guard->xy - guard->x * guard->y / n;
+    double syy = guard->yy - guard->y * guard->y / n;
+    if (sxx < n * 0.25 || sxy <= 0)
+        return 0;
+    double b = sxy / sxx;
+    double rest = syy - b * sxy;
+    double error_squared = (rest > 0 ? rest : 0) / (n - 2) / sxx;
+    if (b * b <= SIGNIFICANT * SIGNIFICANT * error_squared)
+        return 0;
+    double at_floor = guard->y / n + b * (floor - guard->x / n);
+    double least = guard->y / n / 4; /* the line may be too steep to be believed down there */
+    return b / (at_floor > least ? at_floor : least);
+}
+
+static void look(struct weir_guard *guard, double floor)
+{
+    double b = slope(guard, floor);
+    if (b * (guard->cap - floor) > INFLATION)
+        guard->cap = floor + TOLERATED / b;
+    else if (guard->reached)
+        guard->cap = RISE * guard->cap;
+}
+
+void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
+                     int64_t now_us)
+{
+    if (guard->cap <= 0) {
+        guard->cap = START * floor;
+        guard->round_us = now_us;
+    }
+    if (now_us - guard->round_us >= round_us) {
+        look(guard, floor);
+        guard->round_us = now_us;
+        guard->reached = false;
+    }
+    if (guard->cap < floor)
+        guard->cap = floor;
+    if (guard->cap > ceiling)
+        guard->cap = ceiling;
+}

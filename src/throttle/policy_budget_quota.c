@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* How much of one budget is ours; see policy_budget_quota.h. */
+#include "throttle/policy_budget_quota.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "weir/stats.h"
+
+#define PERSISTS 20 /* a higher limit has to show for this part of a window */
+
+void weir_quota_init(struct weir_quota *quota, double limit)
+{
+    *quota = (struct weir_quota){
+        .limit = limit,
+        .first_us = WEIR_NEVER,
+        .above_us = WEIR_NEVER,
+        .ghost_us = WEIR_NEVER,
+    };
+}
+
+static void forget_foreign(struct weir_quota *quota)
+{
+    memset(quota->highest, 0, sizeof(quota->highest));
+    quota->foreign = 0;
+    quota->first_us = WEIR_NEVER;
+    quota->above_us = WEIR_NEVER;
+}
+
+void weir_quota_set_limit(struct weir_quota *quota, double limit)
+{
+    if (limit == quota->limit)
+        return;
+    quota->limit = limit;
+    forget_foreign(quota);
+}
+
+/* Samples above the limit: it is higher than believed, if they stay there. */
+static void look_up(struct weir_quota *quota, double remaining, double ours, double noise,
+                    int64_t window_us, int64_t now_us)
+{
+    if (remaining > quota->limit)
+        weir_quota_set_limit(quota, remaining);
+    if (ours <= quota->limit + noise) {
+        quota->above_us = WEIR_NEVER;
+        return;
+    }
+    if (quota->above_us == WEIR_NEVER || ours < quota->above)
+        quota->above = ours;
+    if (quota->above_us == WEIR_NEVER)
+        quota->above_us = now_us;
+    if (now_us - quota->above_us > window_us / PERSISTS)
+        weir_quota_set_limit(quota, quota->above);
+}
+
+static void keep_highest(struct weir_quota *quota, int64_t window_us, int64_t now_us)
+{
+    int64_t span = now_us / (window_us / WEIR_QUOTA_SPANS + 1);
+    int64_t passed = span - quota->span;
+    if (passed > WEIR_QUOTA_SPANS)
+        passed = WEIR_QUOTA_SPANS + 1;
+    for (; passed > 0; passed--) {
+        memmove(quota->highest + 1, quota->highest, WEIR_QUOTA_SPANS * sizeof(double));
+        quota->highest[0] = 0;
+    }
+    quota->span = span;
+    if (quota->foreign > quota->highest[0])
+        quota->highest[0] = quota->foreign;
+}
+
+void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
+                       bool trusted, int64_t window_us, int64_t now_us)
+{
+    double ours = remaining + used;
+    if (trusted)
+        look_up(quota, remaining, ours, noise, window_us, now_us);
+    quota->foreign = ours < quota->limit ? quota->limit - ours : 0;
+    quota->sample_us = now_us;
+    if (quota->first_us == WEIR_NEVER) {
+        quota->first = quota->foreign;
+        quota->first_us = now_us;
+    }
+    if (now_us - quota->first_us > window_us)
+        keep_highest(quota, window_us, now_us);
+}
+
+void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us)
+{
+    quota->ghost = missing;
+    quota->ghost_us = now_us;
+}
+
+static double draining(double amount, int64_t since_us, int64_t window_us, int64_t now_us)
+{
+    if (since_us == WEIR_NEVER || now_us - since_us >= window_us)
+        return 0;
+    return amount * (1 - (double)(now_us - since_us) / (double)window_us);
+}
+
+/* Foreign use as it is now: what was there at the first sample goes on draining. */
+static double current(const struct weir_quota *quota, int64_t window_us, int64_t now_us)
+{
+    if (quota->first_us == WEIR_NEVER)
+        return 0;
+    double drained = draining(quota->first, quota->first_us, window_us, quota->sample_us) -
+                     draining(quota->first, quota->first_us, window_us, now_us);
+    return quota->foreign > drained ? quota->foreign - drained : 0;
+}
+
+/* Foreign use as it will be a window from now. */
+static double expected(const struct weir_quota *quota, double noise, int64_t window_us,
+                       int64_t now_us)
+{
+    int64_t age_us = now_us - quota->first_us;
+    if (age_us >= window_us) {
+        double highest = 0;
+        for (int i = 0; i <= WEIR_QUOTA_SPANS; i++)
+            highest = quota->highest[i] > highest ? quota->highest[i] : highest;
+        return highest - noise;
+    }
+    double fresh = quota->foreign - draining(quota->first, quota->first_us, window_us, now_us);
+    if (fresh < noise || age_us < window_us / 100)
+        return 0;
+    return fresh * (double)window_us / (double)age_us;
+}
+
+double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t window_us,
+                       int64_t now_us)
+{
+    double foreign = current(quota, window_us, now_us);
+    if (quota->first_us != WEIR_NEVER) {
+        double later = expected(quota, noise, window_us, now_us);
+        foreign = later > foreign ? later : foreign;
+    }
+    double ghost = draining(quota->ghost, quota->ghost_us, window_us, now_us);
+    foreign = ghost > foreign ? ghost : foreign;
+    double ours = quota->limit - foreign;
+    return ours > 0 ? ours : 0;
+}

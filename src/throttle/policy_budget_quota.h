@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much of one budget (requests, or execution time) of one web server is ours.
+ *
+ * A header sample is `ours = remaining + own use`: the limit minus what others use, whatever the
+ * limit is. What is missing to the limit is *foreign*: another client, or what we did before a
+ * restart. It counts as it is now, and as it will be:
+ *
+ *     foreign ▲           ┌ expected: as fast as it has grown, for a whole window
+ *             │  ________/
+ *             │ ╱ ╲    ╱╲ ◀ highest of the last window: it will come again
+ *             │╱   ╲__╱  ╲
+ *             └────────────────▶ time
+ *
+ * What was there at the first sample is expected to drain within a window.
+ */
+#ifndef WEIR_THROTTLE_POLICY_BUDGET_QUOTA_H
+#define WEIR_THROTTLE_POLICY_BUDGET_QUOTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEIR_QUOTA_SPANS 8 /* the highest foreign use is kept by eighths of a window */
+
+struct weir_quota {
+    double limit;      /* believed */
+    double foreign;    /* at the last sample */
+    int64_t sample_us; /* of that */
+    double first;      /* foreign at the first sample */
+    int64_t first_us;  /* of that; WEIR_NEVER: no sample yet */
+    int64_t above_us;  /* since when samples are above the limit; WEIR_NEVER: they are not */
+    double above;      /* the least of them */
+    int64_t span;      /* number of the newest span */
+    double highest[WEIR_QUOTA_SPANS + 1];
+    double ghost; /* foreign use inferred from a throttle, draining */
+    int64_t ghost_us;
+};
+
+void weir_quota_init(struct weir_quota *quota, double limit);
+
+/* The service named its limit, or the configuration did. */
+void weir_quota_set_limit(struct weir_quota *quota, double limit);
+
+/* A header: `remaining`, with `used` of our own in the window. `noise`: what a sample may be off.
+ */
+void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
+                       bool trusted, int64_t window_us, int64_t now_us);
+
+/* A throttle that our own use does not explain. */
+void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);
+
+/* What we may use, of a whole window. */
+double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t window_us,
+                       int64_t now_us);
+
+#endif

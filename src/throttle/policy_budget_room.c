@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Budget: may a request go now, and on which lane?
+ *
+ * A request fits a lane if the server's sum, as the ledger mirrors it, stays within what is ours:
+ * now, when it is half through, and when it ends; with all that is in flight going on for as long
+ * as it is still expected to, and with what leaves the window meanwhile gone. So nothing in flight
+ * is counted twice, and a window that empties as fast as it fills is used to the brim.
+ *
+ * Besides, no more may be in flight than would use up, within a *horizon* of a fifth of a window,
+ * what is free and what becomes free meanwhile. That spends a fresh window early, which is what
+ * finishes a job early, and yet not within seconds. The guard may say less.
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "throttle/policy_budget_state.h"
+
+#define HORIZONS     5    /* in a window */
+#define PACE_SLACK   1.25 /* what is allowed in flight above what would be spent evenly */
+#define SEARCH_TIMES 8    /* requests per known server for any server, to find another */
+#define SEARCH_EVERY 64   /* afterwards, one in so many */
+#define BLIND_MARGIN 0.015
+#define HEARD_MARGIN 0.004
+
+/* What is in flight towards a lane; fractions, if it may be on one of several. */
+struct load {
+    double count;
+    double elapsed_us;
+    double half_us; /* that will have passed of the rest when a new request is half through */
+    double rest_us; /* expected */
+};
+
+struct room {
+    bool fits;
+    double cap; /* in flight */
+    double score;
+    enum weir_bound bound_by;
+};
+
+static void add_load(struct load *load, const struct weir_budget_flight *flight, double half_us,
+                     int64_t now_us)
+{
+    double elapsed = (double)(now_us - flight->sent_us);
+    double rest = flight->expected_us - elapsed;
+    if (rest < flight->expected_us / 4)
+        rest = flight->expected_us / 4; /* overdue */
+    load->count += 1;
+    load->elapsed_us += elapsed;
+    load->rest_us += rest;
+    load->half_us += rest < half_us ? rest : half_us;
+}
+
+static struct load share(const struct load *own, const struct load *any, uint32_t lanes)
+{
+    double part = 1.0 / lanes;
+    return (struct load){
+        .count = own->count + any->count * part,
+        .elapsed_us = own->elapsed_us + any->elapsed_us * part,
+        .half_us = own->half_us + any->half_us * part,
+        .rest_us = own->rest_us + any->rest_us * part,
+    };
+}
+
+/* The load of every lane. A flight that is not tied to a server may be on any. */
+static void weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
+                  struct load *loads)
+{
+    struct load any = { 0 };
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        loads[i] = (struct load){ 0 };
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        const struct weir_budget_flight *flight = &budget->flights[i];
+        bool tied = budget->pinned && flight->lane < budget->lane_count;
+        add_load(tied ? &loads[flight->lane] : &any, flight, expected_us / 2, now_us);
+    }
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        loads[i] = share(&loads[i], &any, budget->lane_count);
+}
+
+static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane, int which,
+                   int64_t now_us)
+{
+    double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
+    double noise = weir_budget_noise(budget, lane, which);
+    return weir_quota_ours(&lane->quotas[which], noise, budget->window_us, now_us) *
+           (1 - margin - budget->caution);
+}
+
+/* The server's execution sum `ahead_us` from now, without the request in question. */
+static double execution_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           double in_flight_us, double ahead_us, int64_t now_us)
+{
+    int64_t booked =
+        weir_ledger_used(&lane->ledger, weir_budget_series(budget), now_us + (int64_t)ahead_us);
+    return weir_budget_rho(budget) * ((double)booked + in_flight_us);
+}
+
+static bool execution_fits(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           const struct load *load, double expected_us, double limit,
+                           int64_t now_us)
+{
+    double cost = weir_budget_rho(budget) * expected_us;
+    double now_flying = load->elapsed_us;
+    if (weir_budget_series(budget) == WEIR_SERIES_AT_BEGIN)
+        now_flying += load->rest_us; /* charged already */
+    double half = load->elapsed_us + load->half_us;
+    double all = load->elapsed_us + load->rest_us;
+    return execution_at(budget, lane, now_flying, 0, now_us) < limit &&
+           execution_at(budget, lane, half, expected_us / 2, now_us) + cost / 2 <= limit &&
+           execution_at(budget, lane, all, expected_us, now_us) + cost <= limit;
+}
+
+/* What may be in flight for one budget to be spent within a horizon. `per_us`: what one request in
+ * flight spends a microsecond. */
+static double pace(double limit, double used, double used_later, double per_us, int64_t horizon_us)
+{
+    double free = limit > used ? limit - used : 0;
+    double spend = free + used - used_later;
+    return PACE_SLACK * spend / (double)horizon_us / per_us + 1;
+}
+
+static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                        const struct load *load, double expected_us, int64_t now_us)
+{
+    int64_t horizon_us = budget->window_us / HORIZONS;
+    double rho = weir_budget_rho(budget);
+    double requests = ours(budget, lane, WEIR_BUDGET_REQUESTS, now_us);
+    double sent = (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us);
+    double sent_later =
+        (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us + horizon_us);
+    double execution = ours(budget, lane, WEIR_BUDGET_EXECUTION, now_us);
+    double used = execution_at(budget, lane, load->elapsed_us, 0, now_us);
+    double used_later = execution_at(budget, lane, load->elapsed_us, (double)horizon_us, now_us);
+    bool requests_fit = sent + load->count + 1 <= requests;
+    bool execution_fit = execution_fits(budget, lane, load, expected_us, execution, now_us);
+    double by_requests = pace(requests, sent + load->count, sent_later + load->count,
+                              1 / (expected_us > 1 ? expected_us : 1), horizon_us);
+    double by_execution = pace(execution, used, used_later, rho, horizon_us);
+    double requests_free = 1 - (sent + load->count) / lane->quotas[WEIR_BUDGET_REQUESTS].limit;
+    double execution_free = 1 - used / lane->quotas[WEIR_BUDGET_EXECUTION].limit;
+    struct room room = {
+        .fits = requests_fit && execution_fit,
+        .cap = by_requests < by_execution ? by_requests : by_execution,
+        .score = requests_free < execution_free ? requests_free : execution_free,
+        .bound_by = WEIR_BOUND_PACING,
+    };
+    if (!execution_fit)
+        room.bound_by = WEIR_BOUND_BUDGET_EXECUTION;
+    if (!requests_fit)
+        room.bound_by = WEIR_BOUND_BUDGET_REQUESTS;
+    if (room.cap > budget->guard.cap) {
+        room.cap = budget->guard.cap;
+        if (room.fits)
+            room.bound_by = WEIR_BOUND_GUARD;
+    }
+    if (room.cap > budget->concurrent) {
+        room.cap = budget->concurrent;
+        if (room.fits)
+            room.bound_by = WEIR_BOUND_CONCURRENCY;
+    }
+    if (load->count + 1 > room.cap)
+        room.fits = false;
+    return room;
+}
+
+/* In flight on one lane that use its budget up, with some to spare. */
+static double floor_of(const struct weir_budget *budget, double expected_us)
+{
+    const struct weir_quota *quotas = budget->lanes[0].quotas;
+    double window = (double)budget->window_us;
+    double by_execution = quotas[WEIR_BUDGET_EXECUTION].limit / window / weir_budget_rho(budget);
+    double by_requests = quotas[WEIR_BUDGET_REQUESTS].limit / window * expected_us;
+    return 1.3 * (by_execution < by_requests ? by_execution : by_requests) + 1;
+}
+
+static void turn_guard(struct weir_budget *budget, double expected_us, int64_t now_us)
+{
+    int64_t round_us = budget->window_us / 150;
+    if (round_us < (int64_t)(1.5 * expected_us))
+        round_us = (int64_t)(1.5 * expected_us);
+    weir_guard_turn(&budget->guard, floor_of(budget, expected_us), budget->concurrent, round_us,
+                    now_us);
+}
+
+/* Whether the next request is to go to any server, to find those that are not known yet. */
+static bool is_search(const struct weir_budget *budget)
+{
+    if (budget->lane_count == 1)
+        return true;
+    if (budget->searched < SEARCH_TIMES * budget->lane_count)
+        return budget->flight_count % 2 == 0;
+    return budget->searched % SEARCH_EVERY == 0;
+}
+
+static void refuse(const struct weir_budget *budget, enum weir_bound bound_by, int64_t now_us,
+                   struct weir_admission *ret)
+{
+    int64_t bucket_us = budget->lanes[0].ledger.bucket_us;
+    ret->paced = bound_by != WEIR_BOUND_CONCURRENCY && bound_by != WEIR_BOUND_GUARD;
+    ret->not_before_us = (now_us / bucket_us + 1) * bucket_us;
+}
+
+static bool is_shut(const struct weir_budget *budget, const struct weir_policy_ask *ask,
+                    uint32_t lane, int64_t now_us)
+{
+    return ask->shut_lanes >> lane & 1 || now_us < budget->lanes[lane].shut_us;
+}
+
+void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask *ask,
+                       int64_t now_us, struct weir_admission *ret)
+{
+    double expected_us = weir_budget_expected_us(budget, ask->ask->kind, now_us);
+    struct load loads[WEIR_LANES_MAX];
+    struct room worst = { .fits = true, .score = 2 };
+    double level = 0;
+    uint32_t best = WEIR_BUDGET_ANY;
+    double best_score = -2;
+    bool all_fit = true;
+
+    turn_guard(budget, expected_us, now_us);
+    weigh(budget, expected_us, now_us, loads);
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        struct weir_budget_lane *lane = &budget->lanes[i];
+        weir_ledger_advance(&lane->ledger, now_us);
+        struct room room = look(budget, lane, &loads[i], expected_us, now_us);
+        level += room.cap;
+        all_fit = all_fit && room.fits && !(budget->pinned && is_shut(budget, ask, i, now_us));
+        if (room.score < worst.score)
+            worst = room;
+        bool open = !budget->pinned || !is_shut(budget, ask, i, now_us);
+        if (open && room.fits && room.score > best_score) {
+            best = i;
+            best_score = room.score;
+        }
+    }
+    if (budget->flight_count + 1 >= level)
+        budget->guard.reached = budget->guard.reached || worst.bound_by == WEIR_BOUND_GUARD;
+    if (worst.bound_by == WEIR_BOUND_BUDGET_EXECUTION)
+        budget->was_bound = true;
+    budget->bound_by = worst.bound_by;
+    budget->level = (int)ceil(level);
+    if (budget->level > WEIR_BUDGET_FLIGHTS_MAX)
+        budget->level = WEIR_BUDGET_FLIGHTS_MAX;
+
+    *ret = (struct weir_admission){ .bound_by = worst.bound_by, .score = best_score };
+    bool search = is_search(budget);
+    bool ok = budget->pinned && !search ? best != WEIR_BUDGET_ANY : all_fit;
+    if (search && budget->pinned && !all_fit) {
+        search = false;
+        ok = best != WEIR_BUDGET_ANY;
+    }
+    if (budget->flight_count >= WEIR_BUDGET_FLIGHTS_MAX)
+        ok = false;
+    if (!ok) {
+        refuse(budget, worst.bound_by, now_us, ret);
+        return;
+    }
+    ret->ok = true;
+    ret->lane = budget->pinned && best != WEIR_BUDGET_ANY ? best : 0;
+    if (!search && best != WEIR_BUDGET_ANY)
+        ret->server_id = budget->lanes[best].server_id;
+}

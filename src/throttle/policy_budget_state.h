@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Budget knows of one connection; shared by the policy_budget_*.c files, nobody else's.
+ *
+ *     lane 0 ── ledger (what the server has booked) ── quotas (how much is ours) ── guard
+ *     lane 1 ── …                                           one lane per web server that answered
+ *     flights: what is out, and how long it is expected to take
+ *     charging: how the service charges, learned from all lanes together
+ */
+#ifndef WEIR_THROTTLE_POLICY_BUDGET_STATE_H
+#define WEIR_THROTTLE_POLICY_BUDGET_STATE_H
+
+#include "base/limits.h"
+#include "throttle/policy.h"
+#include "throttle/policy_budget_charging.h"
+#include "throttle/policy_budget_guard.h"
+#include "throttle/policy_budget_ledger.h"
+#include "throttle/policy_budget_quota.h"
+
+#define WEIR_BUDGET_FLIGHTS_MAX 512 /* of one connection */
+#define WEIR_BUDGET_KINDS       16
+#define WEIR_BUDGET_ANY         UINT32_MAX
+
+/* The two budgets. */
+enum {
+    WEIR_BUDGET_REQUESTS,
+    WEIR_BUDGET_EXECUTION,
+    WEIR_BUDGET_COUNT
+};
+
+struct weir_budget_flight {
+    uint64_t serial;
+    int64_t sent_us;
+    double expected_us; /* how long it was expected to take when it was leased */
+    uint32_t lane;      /* that it was meant for; WEIR_BUDGET_ANY */
+    uint32_t beside;    /* in flight when it was leased, itself included */
+};
+
+struct weir_budget_lane {
+    uint64_t server_id; /* 0: not told */
+    int64_t shut_us;    /* a request that was meant for another lane was throttled here: until */
+    struct weir_ledger ledger;
+    struct weir_quota quotas[WEIR_BUDGET_COUNT];
+    struct weir_heard heard;
+    int64_t heard_us; /* the last budget headers; WEIR_NEVER */
+};
+
+/* How long requests of one kind take, as the client sees it. */
+struct weir_budget_kind {
+    uint32_t kind;
+    uint32_t samples; /* 0: free */
+    double mean_us;
+};
+
+struct weir_budget {
+    const struct weir_adaptive_rate_options *options;
+    int64_t window_us;
+    double concurrent; /* requests at the same time that a server takes */
+    struct weir_charging charging;
+    double blind_rho; /* instead of the charging's, without headers to learn it from */
+    bool blind_failed;
+    double caution; /* part of the budgets that is left alone after throttles */
+    struct weir_guard guard;
+
+    uint32_t lane_count;
+    struct weir_budget_lane lanes[WEIR_LANES_MAX];
+    bool pinned;       /* the affinity cookie holds: lanes can be chosen */
+    double tries;      /* requests that were meant for a server, old ones fading */
+    double hits;       /* of them, answered by it */
+    uint32_t searched; /* requests for any server since the last new one was found */
+
+    struct weir_budget_flight flights[WEIR_BUDGET_FLIGHTS_MAX];
+    uint32_t flight_count;
+    struct weir_budget_kind kinds[WEIR_BUDGET_KINDS];
+
+    int64_t clean_us; /* since when no throttle, or the last window's end */
+    bool was_bound;   /* since then, the execution budget has been what binds */
+    uint64_t epoch;
+    int level;
+    int max;
+    enum weir_bound bound_by;
+    int successes;
+    uint64_t throttle_events;
+    int64_t throttled_us;
+    int64_t activity_us;
+    double average_us;
+};
+
+/* The share of the client's time that is charged. */
+static inline double weir_budget_rho(const struct weir_budget *budget)
+{
+    return budget->charging.trusted ? budget->charging.rho : budget->blind_rho;
+}
+
+/* The series of the ledger that is as the server charges. */
+static inline enum weir_series weir_budget_series(const struct weir_budget *budget)
+{
+    return weir_charging_guess(budget->charging.best).series;
+}
+
+/* What a request of this kind is expected to take. */
+double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, int64_t now_us);
+
+/* How far a header sample of a budget may be off. */
+double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         int which);
+
+/* May a request go now, and on which lane? In policy_budget_room.c. */
+void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask *ask,
+                       int64_t now_us, struct weir_admission *ret);
+
+#endif

@@ -7,15 +7,16 @@
 
 #include "base/clock.h"
 
-#define FORGET        0.997 /* weight that a sample keeps when the next one comes */
-#define SAMPLES_MIN   12
-#define SHARED_MIN    40  /* samples before all servers are taken for one */
-#define BETTER        0.7 /* a guess has to leave this much less unexplained */
-#define SHARED_BETTER 0.3
-#define MOVED_MIN     0.01 /* of the budget: own use before headers are judged */
-#define RHO_MIN       0.05
-#define RHO_MAX       1.25
-#define STALE_US      (5 * WEIR_US_PER_S)
+#define FORGET      0.997 /* weight that a sample keeps when the next one comes */
+#define SAMPLES_MIN 12
+#define SHARED_MIN  40  /* samples before all servers are taken for one */
+#define BETTER      0.7 /* a guess has to leave this much less unexplained */
+#define SHARED_FROM 1.3 /* share that one server would seem to charge */
+#define RIDGE       0.01
+#define MOVED_MIN   0.01 /* of the budget: own use before headers are judged */
+#define RHO_MIN     0.05
+#define RHO_MAX     1.0
+#define STALE_US    (5 * WEIR_US_PER_S)
 
 struct weir_guess weir_charging_guess(uint32_t guess)
 {
@@ -31,36 +32,55 @@ void weir_charging_init(struct weir_charging *charging)
     *charging = (struct weir_charging){ .rho = 1 };
 }
 
-static void learn(struct weir_fit *fit, double x, double y)
+static void learn(struct weir_fit *fit, double x, double t, double y)
 {
     fit->xx = fit->xx * FORGET + x * x;
+    fit->xt = fit->xt * FORGET + x * t;
+    fit->tt = fit->tt * FORGET + t * t;
     fit->xy = fit->xy * FORGET + x * y;
+    fit->ty = fit->ty * FORGET + t * y;
     fit->yy = fit->yy * FORGET + y * y;
 }
 
-static double slope(const struct weir_fit *fit)
+struct line {
+    double rho;  /* what is left falls by so much for each microsecond of ours */
+    double rest; /* what that leaves unexplained */
+};
+
+/* As long as our own use goes on evenly it cannot be told from somebody else's: then it is ours. */
+static struct line solve(const struct weir_fit *fit)
 {
-    return fit->xx > 0 ? -fit->xy / fit->xx : 0;
+    double tt = fit->tt * (1 + RIDGE);
+    double det = fit->xx * tt - fit->xt * fit->xt;
+    if (fit->xx <= 0 || det <= 0)
+        return (struct line){ 0, fit->yy };
+    double by_use = (fit->xy * tt - fit->ty * fit->xt) / det;
+    double by_time = (fit->xx * fit->ty - fit->xt * fit->xy) / det;
+    double rest = fit->yy - by_use * fit->xy - by_time * fit->ty;
+    return (struct line){ -by_use, rest > 0 ? rest : 0 };
 }
 
-/* What the line through the origin leaves unexplained. */
-static double rest(const struct weir_fit *fit)
+/* A server on its own cannot charge more than the time that passed; if it seems to, all servers
+ * together charge one account. */
+static bool may_be(const struct weir_charging *charging, uint32_t guess, bool shared_possible)
 {
-    double left = fit->xx > 0 ? fit->yy - fit->xy * fit->xy / fit->xx : fit->yy;
-    return left > 0 ? left : 0;
+    if (solve(&charging->fits[guess]).rho <= RHO_MIN)
+        return false;
+    if (!weir_charging_guess(guess).shared)
+        return true;
+    uint32_t alone = guess % (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS);
+    return shared_possible && charging->samples >= SHARED_MIN &&
+           solve(&charging->fits[alone]).rho > SHARED_FROM;
 }
 
 static void choose(struct weir_charging *charging, bool shared_possible)
 {
-    double least = rest(&charging->fits[charging->best]);
+    double least = solve(&charging->fits[charging->best]).rest;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++) {
-        bool shared = weir_charging_guess(i).shared && !weir_charging_guess(charging->best).shared;
-        if (shared && (!shared_possible || charging->samples < SHARED_MIN))
-            continue;
-        if (slope(&charging->fits[i]) > RHO_MIN &&
-            rest(&charging->fits[i]) < least * (shared ? SHARED_BETTER : BETTER)) {
+        double rest = solve(&charging->fits[i]).rest;
+        if (rest < least * BETTER && may_be(charging, i, shared_possible)) {
             charging->best = i;
-            least = rest(&charging->fits[i]);
+            least = rest;
         }
     }
 }
@@ -68,23 +88,24 @@ static void choose(struct weir_charging *charging, bool shared_possible)
 static void judge(struct weir_charging *charging)
 {
     const struct weir_fit *fit = &charging->fits[charging->best];
-    double rho = slope(fit);
+    double rho = solve(fit).rho;
     charging->trusted = rho > RHO_MIN;
     if (charging->trusted)
         charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
 }
 
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, bool shared_possible)
+                        const double *used, double budget, bool shared_possible, int64_t now_us)
 {
     if (last->known && remaining > 0) {
         double y = remaining - last->remaining;
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
-            learn(&charging->fits[i], used[i] - last->used[i], y);
+            learn(&charging->fits[i], used[i] - last->used[i], (double)(now_us - last->at_us), y);
         charging->moved += fabs(used[0] - last->used[0]);
         charging->samples++;
     }
     last->known = remaining > 0; /* none left: it may be less than none */
+    last->at_us = now_us;
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
     if (charging->samples < SAMPLES_MIN || charging->moved < MOVED_MIN * budget)

@@ -3,11 +3,12 @@
  * How a server charges execution time, learned from its headers.
  *
  * Between two answers of one web server `remaining` moves by minus the share ρ of our own time that
- * is charged, as far as it was charged meanwhile; everything else (other clients, rounding) is
- * noise. When time is charged (while it runs, at the end, at the beginning), how old the header is,
- * and whether all servers draw on one account are *hypotheses*: for each of them the ledger says
- * how much our own use has moved, and the one under which a straight line explains the header best
- * is believed. Its slope is ρ. A header that does not move when we spend is not trusted.
+ * is charged, as far as it was charged meanwhile, and by what others use or free in that time,
+ * which is taken as steady; everything else is noise. When time is charged (while it runs, at the
+ * end, at the beginning), how old the header is, and whether all servers draw on one account are
+ * *hypotheses*: for each of them the ledger says how much our own use has moved, and the one that
+ * explains the header best is believed. Its slope is ρ. A header that does not move when we spend
+ * is not trusted.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
 #define WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
@@ -28,15 +29,16 @@ struct weir_guess {
     bool shared;
 };
 
+/* Sums over samples: x is our own use, t time, y what is left, all as changes since the last. */
 struct weir_fit {
-    double xx;
-    double xy;
-    double yy;
+    double xx, xt, tt;
+    double xy, ty, yy;
 };
 
 /* What one server said last, and what the ledger said then under each guess. */
 struct weir_heard {
     bool known;
+    int64_t at_us;
     double remaining;
     double used[WEIR_CHARGING_GUESSES];
 };
@@ -59,6 +61,6 @@ void weir_charging_init(struct weir_charging *charging);
  * about the whole, for a sense of scale. `shared_possible`: more than one server is known.
  */
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, bool shared_possible);
+                        const double *used, double budget, bool shared_possible, int64_t now_us);
 
 #endif

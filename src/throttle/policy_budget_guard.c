@@ -3,8 +3,9 @@
 #include "throttle/policy_budget_guard.h"
 
 #define FORGET      0.985
-#define START       1.5  /* times the floor */
 #define RISE        1.25 /* a round */
+#define RISE_AGAIN  1.08 /* half a window after a fall, and from then on */
+#define FALL        0.85
 #define SIGNIFICANT 2.5  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
 #define TOLERATED   0.08 /* what it falls to */
@@ -43,29 +44,40 @@ static double slope(const struct weir_guard *guard, double floor)
     return b / (at_floor > least ? at_floor : least);
 }
 
-static void look(struct weir_guard *guard, double floor)
+/* The cap is too high if what is above the floor only makes everything slower; and so is the floor
+ * if even there one more at a time gets less done. */
+static bool is_too_high(const struct weir_guard *guard, double floor)
 {
     double b = slope(guard, floor);
-    if (b * (guard->cap - floor) > INFLATION)
-        guard->cap = floor + TOLERATED / b;
-    else if (guard->reached)
-        guard->cap = RISE * guard->cap;
+    return guard->cap > floor ? b * (guard->cap - floor) > INFLATION : b * floor > 1;
+}
+
+static void look(struct weir_guard *guard, double floor, int64_t window_us, int64_t now_us)
+{
+    if (is_too_high(guard, floor)) {
+        double to = floor + TOLERATED / slope(guard, floor);
+        guard->cap = guard->cap > floor && to > floor ? to : FALL * guard->cap;
+        guard->fell_us = now_us;
+        guard->fallen = true;
+    } else if (guard->reached && (!guard->fallen || now_us - guard->fell_us > window_us / 2)) {
+        guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
+    }
 }
 
 void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
-                     int64_t now_us)
+                     int64_t window_us, int64_t now_us)
 {
     if (guard->cap <= 0) {
-        guard->cap = START * floor;
+        guard->cap = floor;
         guard->round_us = now_us;
     }
     if (now_us - guard->round_us >= round_us) {
-        look(guard, floor);
+        look(guard, floor, window_us, now_us);
         guard->round_us = now_us;
         guard->reached = false;
     }
-    if (guard->cap < floor)
-        guard->cap = floor;
+    if (guard->cap < 1)
+        guard->cap = 1;
     if (guard->cap > ceiling)
         guard->cap = ceiling;
 }

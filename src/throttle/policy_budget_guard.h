@@ -19,6 +19,8 @@ struct weir_guard {
     double weight, x, y, xx, xy, yy; /* sums, old samples fading */
     int64_t round_us;                /* when the cap was looked at last */
     bool reached;                    /* since then */
+    bool fallen;                     /* once */
+    int64_t fell_us;
 };
 
 /* One success took `duration_us` with `in_flight` requests in flight when it was sent. */
@@ -27,6 +29,6 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t durat
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
  * a round takes `round_us`. */
 void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
-                     int64_t now_us);
+                     int64_t window_us, int64_t now_us);
 
 #endif

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "weir/stats.h"
 
-#define PERSISTS 20 /* a higher limit has to show for this part of a window */
+#define HIGHER   1.1  /* times the limit: our own use is not known well enough to see less */
+#define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
+#define PERSISTS 20   /* a higher limit has to show for this part of a window */
 
 void weir_quota_init(struct weir_quota *quota, double limit)
 {
@@ -41,7 +43,7 @@ static void look_up(struct weir_quota *quota, double remaining, double ours, dou
 {
     if (remaining > quota->limit)
         weir_quota_set_limit(quota, remaining);
-    if (ours <= quota->limit + noise) {
+    if (ours <= quota->limit * HIGHER + noise) {
         quota->above_us = WEIR_NEVER;
         return;
     }
@@ -135,5 +137,5 @@ double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t win
     double ghost = draining(quota->ghost, quota->ghost_us, window_us, now_us);
     foreign = ghost > foreign ? ghost : foreign;
     double ours = quota->limit - foreign;
-    return ours > 0 ? ours : 0;
+    return ours > LEAST * quota->limit ? ours : LEAST * quota->limit;
 }

@@ -171,7 +171,7 @@ static double floor_of(const struct weir_budget *budget, double expected_us)
     double window = (double)budget->window_us;
     double by_execution = quotas[WEIR_BUDGET_EXECUTION].limit / window / weir_budget_rho(budget);
     double by_requests = quotas[WEIR_BUDGET_REQUESTS].limit / window * expected_us;
-    return 1.3 * (by_execution < by_requests ? by_execution : by_requests) + 1;
+    return 1.05 * (by_execution < by_requests ? by_execution : by_requests) + 0.5;
 }
 
 static void turn_guard(struct weir_budget *budget, double expected_us, int64_t now_us)
@@ -180,7 +180,7 @@ static void turn_guard(struct weir_budget *budget, double expected_us, int64_t n
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
     weir_guard_turn(&budget->guard, floor_of(budget, expected_us), budget->concurrent, round_us,
-                    now_us);
+                    budget->window_us, now_us);
 }
 
 /* Whether the next request is to go to any server, to find those that are not known yet. */

@@ -263,7 +263,7 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = used_under(budget, lane, weir_charging_guess(i), now_us);
     weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
-                       budget->lane_count > 1, now_us);
+                       budget->window_us, budget->lane_count > 1, now_us);
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, budget->window_us, now_us);

@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 
+#define EXCITED       0.02 /* of the budget that own use has to leave its drift by to be read */
+#define PULL          10   /* samples of that size that speak for the ρ that we have */
 #define FORGET      0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN 12
 #define SHARED_MIN  40  /* samples before all servers are taken for one */
@@ -87,15 +89,65 @@ static void choose(struct weir_charging *charging, bool shared_possible)
 
 static void judge(struct weir_charging *charging)
 {
-    const struct weir_fit *fit = &charging->fits[charging->best];
-    double rho = solve(fit).rho;
-    charging->trusted = rho > RHO_MIN;
-    if (charging->trusted)
-        charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
+    charging->trusted = solve(&charging->fits[charging->best]).rho > RHO_MIN;
+}
+
+/* --- the long run ----------------------------------------------------------------------------- */
+
+static void extend(struct weir_trend *trend, double keep, double t, double x, double y)
+{
+    trend->weight = trend->weight * keep + 1;
+    trend->t = trend->t * keep + t;
+    trend->x = trend->x * keep + x;
+    trend->y = trend->y * keep + y;
+    trend->tt = trend->tt * keep + t * t;
+    trend->tx = trend->tx * keep + t * x;
+    trend->ty = trend->ty * keep + t * y;
+    trend->xx = trend->xx * keep + x * x;
+    trend->xy = trend->xy * keep + x * y;
+}
+
+/* Read ρ off a trend: y over x, with a constant and a drift taken out of both. */
+static void read_trend(struct weir_charging *charging, const struct weir_trend *trend)
+{
+    double n = trend->weight;
+    double stt = trend->tt - trend->t * trend->t / n;
+    double stx = trend->tx - trend->t * trend->x / n;
+    double sty = trend->ty - trend->t * trend->y / n;
+    double sxx = trend->xx - trend->x * trend->x / n;
+    double sxy = trend->xy - trend->x * trend->y / n;
+    if (stt <= 0)
+        return;
+    sxx -= stx * stx / stt;
+    sxy -= stx * sty / stt;
+    if (sxx < EXCITED * EXCITED * n)
+        return;
+    double pull = PULL * EXCITED * EXCITED;
+    double rho = (-sxy + pull * charging->rho) / (sxx + pull);
+    rho = rho < RHO_MIN ? RHO_MIN : rho;
+    charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
+}
+
+static void follow(struct weir_charging *charging, struct weir_heard *heard, double budget,
+                   int64_t window_us, int64_t now_us)
+{
+    if (heard->trend.weight <= 0 || heard->guess != charging->best) {
+        heard->trend = (struct weir_trend){ 0 };
+        heard->guess = charging->best;
+        heard->first_us = now_us;
+        heard->trend_us = now_us;
+    }
+    double window = (double)window_us;
+    double keep = 1 / (1 + (double)(now_us - heard->trend_us) / window);
+    heard->trend_us = now_us;
+    extend(&heard->trend, keep, (double)(now_us - heard->first_us) / window,
+           heard->used[charging->best] / budget, heard->remaining / budget);
+    read_trend(charging, &heard->trend);
 }
 
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, bool shared_possible, int64_t now_us)
+                        const double *used, double budget, int64_t window_us, bool shared_possible,
+                        int64_t now_us)
 {
     if (last->known && remaining > 0) {
         double y = remaining - last->remaining;
@@ -108,8 +160,10 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     last->at_us = now_us;
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
-    if (charging->samples < SAMPLES_MIN || charging->moved < MOVED_MIN * budget)
-        return;
-    choose(charging, shared_possible);
-    judge(charging);
+    if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * budget) {
+        choose(charging, shared_possible);
+        judge(charging);
+    }
+    if (remaining > 0)
+        follow(charging, last, budget, window_us, now_us);
 }

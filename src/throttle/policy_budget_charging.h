@@ -7,7 +7,12 @@
  * which is taken as steady; everything else is noise. When time is charged (while it runs, at the
  * end, at the beginning), how old the header is, and whether all servers draw on one account are
  * *hypotheses*: for each of them the ledger says how much our own use has moved, and the one that
- * explains the header best is believed. Its slope is ρ. A header that does not move when we spend
+ * explains the header best is believed.
+ *
+ * How large ρ is, is read off the long run, under that guess: what is left, over our own use and
+ * time. Where both go on evenly nothing can be read, and ρ stays as it was; it begins at one,
+ * because too small a ρ would make our own use look like somebody else's.
+ * A header that does not move when we spend
  * is not trusted.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
@@ -35,12 +40,23 @@ struct weir_fit {
     double xy, ty, yy;
 };
 
+/* Sums over what one server said, centred at its first word; old samples fade within a window. */
+struct weir_trend {
+    double weight;
+    double t, x, y;
+    double tt, tx, ty, xx, xy;
+};
+
 /* What one server said last, and what the ledger said then under each guess. */
 struct weir_heard {
     bool known;
     int64_t at_us;
     double remaining;
     double used[WEIR_CHARGING_GUESSES];
+    uint32_t guess;   /* that the trend was begun under */
+    int64_t first_us; /* of the trend */
+    int64_t trend_us; /* its last sample */
+    struct weir_trend trend;
 };
 
 struct weir_charging {
@@ -58,9 +74,10 @@ void weir_charging_init(struct weir_charging *charging);
 
 /*
  * A server said `remaining`, and by the ledger `used[]` of ours was in its window then. `budget`:
- * about the whole, for a sense of scale. `shared_possible`: more than one server is known.
+ * about the whole, and `window_us`, for a sense of scale. `shared_possible`: more than one server is known.
  */
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, bool shared_possible, int64_t now_us);
+                        const double *used, double budget, int64_t window_us, bool shared_possible,
+                        int64_t now_us);
 
 #endif

@@ -9,6 +9,7 @@
 #define SIGNIFICANT 2.5  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
 #define TOLERATED   0.08 /* what it falls to */
+#define WASTE       0.5  /* part of one more at a time that is lost to all others being slower */
 #define WEIGHT_MIN  8
 
 void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us)
@@ -48,8 +49,8 @@ static double slope(const struct weir_guard *guard, double floor)
  * if even there one more at a time gets less done. */
 static bool is_too_high(const struct weir_guard *guard, double floor)
 {
-    double b = slope(guard, floor);
-    return guard->cap > floor ? b * (guard->cap - floor) > INFLATION : b * floor > 1;
+    double b = slope(guard, guard->cap < floor ? guard->cap : floor);
+    return guard->cap > floor ? b * (guard->cap - floor) > INFLATION : b * guard->cap > WASTE;
 }
 
 static void look(struct weir_guard *guard, double floor, int64_t window_us, int64_t now_us)

@@ -168,6 +168,9 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
 {
     struct weir_budget *budget = state;
     budget->activity_us = now_us;
+    budget->leases++;
+    if (!lease->server_id)
+        budget->search_lease = budget->leases;
     if (budget->clean_us == WEIR_NEVER)
         budget->clean_us = now_us;
     if (budget->flight_count == WEIR_BUDGET_FLIGHTS_MAX)

@@ -9,6 +9,10 @@
 
 #define EXCITED       0.02 /* of the budget that own use has to leave its drift by to be read */
 #define PULL          10   /* samples of that size that speak for the ρ that we have */
+#define EXPLAINED     0.9
+#define USED_MIN      0.03 /* of the budget */
+#define RHO_DROP      0.5
+#define RHO_STEP      0.2
 #define FORGET      0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN 12
 #define SHARED_MIN  40  /* samples before all servers are taken for one */
@@ -105,27 +109,40 @@ static void extend(struct weir_trend *trend, double keep, double t, double x, do
     trend->ty = trend->ty * keep + t * y;
     trend->xx = trend->xx * keep + x * x;
     trend->xy = trend->xy * keep + x * y;
+    trend->yy = trend->yy * keep + y * y;
 }
 
-/* Read ρ off a trend: y over x, with a constant and a drift taken out of both. */
-static void read_trend(struct weir_charging *charging, const struct weir_trend *trend)
+/* Read ρ off a trend: y over x, with a constant and a drift taken out of both. It has to explain
+ * nearly all of what is left of y: what others do is not always steady. */
+static void read_trend(struct weir_charging *charging, const struct weir_trend *trend,
+                       double budget)
 {
     double n = trend->weight;
     double stt = trend->tt - trend->t * trend->t / n;
     double stx = trend->tx - trend->t * trend->x / n;
     double sty = trend->ty - trend->t * trend->y / n;
-    double sxx = trend->xx - trend->x * trend->x / n;
-    double sxy = trend->xy - trend->x * trend->y / n;
     if (stt <= 0)
         return;
-    sxx -= stx * stx / stt;
-    sxy -= stx * sty / stt;
-    if (sxx < EXCITED * EXCITED * n)
+    double sxx = trend->xx - trend->x * trend->x / n - stx * stx / stt;
+    double sxy = trend->xy - trend->x * trend->y / n - stx * sty / stt;
+    double syy = trend->yy - trend->y * trend->y / n - sty * sty / stt;
+    double least = EXCITED * EXCITED * budget * budget;
+    if (sxx < least * n || sxy * sxy < EXPLAINED * sxx * syy)
         return;
-    double pull = PULL * EXCITED * EXCITED;
-    double rho = (-sxy + pull * charging->rho) / (sxx + pull);
+    double rho = (-sxy + PULL * least * charging->rho) / (sxx + PULL * least);
     rho = rho < RHO_MIN ? RHO_MIN : rho;
     charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
+}
+
+/* What is left and what we use cannot be more than the whole: then we are charged less. Unless it
+ * is much more; then the whole has grown. */
+static void bound_rho(struct weir_charging *charging, double remaining, double used, double budget)
+{
+    if (used < USED_MIN * budget || remaining + charging->rho * used <= budget)
+        return;
+    double rho = (budget - remaining) / used;
+    if (rho > RHO_DROP * charging->rho)
+        charging->rho += (rho - charging->rho) * RHO_STEP;
 }
 
 static void follow(struct weir_charging *charging, struct weir_heard *heard, double budget,
@@ -141,8 +158,10 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
     double keep = 1 / (1 + (double)(now_us - heard->trend_us) / window);
     heard->trend_us = now_us;
     extend(&heard->trend, keep, (double)(now_us - heard->first_us) / window,
-           heard->used[charging->best] / budget, heard->remaining / budget);
-    read_trend(charging, &heard->trend);
+           heard->used[charging->best], heard->remaining);
+    read_trend(charging, &heard->trend, budget);
+    if (charging->trusted)
+        bound_rho(charging, heard->remaining, heard->used[charging->best], budget);
 }
 
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,

@@ -44,7 +44,7 @@ struct weir_fit {
 struct weir_trend {
     double weight;
     double t, x, y;
-    double tt, tx, ty, xx, xy;
+    double tt, tx, ty, xx, xy, yy;
 };
 
 /* What one server said last, and what the ledger said then under each guess. */

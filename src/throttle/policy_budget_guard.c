@@ -2,11 +2,11 @@
 /* The efficiency guard; see policy_budget_guard.h. */
 #include "throttle/policy_budget_guard.h"
 
-#define FORGET      0.985
-#define RISE        1.25 /* a round */
+#define FORGET      0.99
+#define RISE        1.35 /* a round */
 #define RISE_AGAIN  1.08 /* half a window after a fall, and from then on */
 #define FALL        0.85
-#define SIGNIFICANT 2.5  /* slope over its standard error */
+#define SIGNIFICANT 3.5  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
 #define TOLERATED   0.08 /* what it falls to */
 #define WASTE       0.5  /* part of one more at a time that is lost to all others being slower */

@@ -188,9 +188,8 @@ static bool is_search(const struct weir_budget *budget)
 {
     if (budget->lane_count == 1)
         return true;
-    if (budget->searched < SEARCH_TIMES * budget->lane_count)
-        return budget->flight_count % 2 == 0;
-    return budget->searched % SEARCH_EVERY == 0;
+    bool new_ones = budget->searched < SEARCH_TIMES * budget->lane_count;
+    return budget->leases - budget->search_lease >= (new_ones ? 2 : SEARCH_EVERY);
 }
 
 static void refuse(const struct weir_budget *budget, enum weir_bound bound_by, int64_t now_us,
@@ -225,6 +224,8 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
         weir_ledger_advance(&lane->ledger, now_us);
         struct room room = look(budget, lane, &loads[i], expected_us, now_us);
         level += room.cap;
+        if (loads[i].count + 1 > budget->guard.cap)
+            budget->guard.reached = true;
         all_fit = all_fit && room.fits && !(budget->pinned && is_shut(budget, ask, i, now_us));
         if (room.score < worst.score)
             worst = room;
@@ -234,8 +235,6 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
             best_score = room.score;
         }
     }
-    if (budget->flight_count + 1 >= level)
-        budget->guard.reached = budget->guard.reached || worst.bound_by == WEIR_BOUND_GUARD;
     if (worst.bound_by == WEIR_BOUND_BUDGET_EXECUTION)
         budget->was_bound = true;
     budget->bound_by = worst.bound_by;

@@ -67,6 +67,8 @@ struct weir_budget {
     bool pinned;       /* the affinity cookie holds: lanes can be chosen */
     double tries;      /* requests that were meant for a server, old ones fading */
     double hits;       /* of them, answered by it */
+    uint64_t leases;       /* granted */
+    uint64_t search_lease; /* the last of them that was for any server */
     uint32_t searched; /* requests for any server since the last new one was found */
 
     struct weir_budget_flight flights[WEIR_BUDGET_FLIGHTS_MAX];

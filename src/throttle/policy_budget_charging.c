@@ -16,7 +16,8 @@
 #define FORGET      0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN 12
 #define SHARED_MIN  40  /* samples before all servers are taken for one */
-#define BETTER      0.7 /* a guess has to leave this much less unexplained */
+#define BETTER        0.7 /* a guess has to leave this much less unexplained, … */
+#define BETTER_STALE  0.4 /* … and one that takes headers for old, this much */
 #define SHARED_FROM 1.3 /* share that one server would seem to charge */
 #define RIDGE       0.01
 #define MOVED_MIN   0.01 /* of the budget: own use before headers are judged */
@@ -84,7 +85,8 @@ static void choose(struct weir_charging *charging, bool shared_possible)
     double least = solve(&charging->fits[charging->best]).rest;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++) {
         double rest = solve(&charging->fits[i]).rest;
-        if (rest < least * BETTER && may_be(charging, i, shared_possible)) {
+        double better = weir_charging_guess(i).lag_us ? BETTER_STALE : BETTER;
+        if (rest < least * better && may_be(charging, i, shared_possible)) {
             charging->best = i;
             least = rest;
         }

@@ -4,11 +4,10 @@
 
 #define FORGET      0.99
 #define RISE        1.35 /* a round */
-#define RISE_AGAIN  1.08 /* half a window after a fall, and from then on */
+#define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL        0.85
 #define SIGNIFICANT 3.5  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
-#define TOLERATED   0.08 /* what it falls to */
 #define WASTE       0.5  /* part of one more at a time that is lost to all others being slower */
 #define WEIGHT_MIN  8
 
@@ -45,22 +44,21 @@ static double slope(const struct weir_guard *guard, double floor)
     return b / (at_floor > least ? at_floor : least);
 }
 
-/* The cap is too high if what is above the floor only makes everything slower; and so is the floor
- * if even there one more at a time gets less done. */
+/* The cap is too high if what is above the floor only makes everything slower; and even below it if
+ * most of what one more at a time gets done is lost to the others being slower. */
 static bool is_too_high(const struct weir_guard *guard, double floor)
 {
     double b = slope(guard, guard->cap < floor ? guard->cap : floor);
-    return guard->cap > floor ? b * (guard->cap - floor) > INFLATION : b * guard->cap > WASTE;
+    return b * (guard->cap - floor) > INFLATION || b * guard->cap > WASTE;
 }
 
 static void look(struct weir_guard *guard, double floor, int64_t window_us, int64_t now_us)
 {
     if (is_too_high(guard, floor)) {
-        double to = floor + TOLERATED / slope(guard, floor);
-        guard->cap = guard->cap > floor && to > floor ? to : FALL * guard->cap;
+        guard->cap = guard->cap > floor ? floor : FALL * guard->cap;
         guard->fell_us = now_us;
         guard->fallen = true;
-    } else if (guard->reached && (!guard->fallen || now_us - guard->fell_us > window_us / 2)) {
+    } else if (guard->reached && (!guard->fallen || now_us - guard->fell_us > window_us)) {
         guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
     }
 }

@@ -164,14 +164,14 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     return room;
 }
 
-/* In flight on one lane that use its budget up, with some to spare. */
+/* In flight on one lane that just use its budget up. */
 static double floor_of(const struct weir_budget *budget, double expected_us)
 {
     const struct weir_quota *quotas = budget->lanes[0].quotas;
     double window = (double)budget->window_us;
     double by_execution = quotas[WEIR_BUDGET_EXECUTION].limit / window / weir_budget_rho(budget);
     double by_requests = quotas[WEIR_BUDGET_REQUESTS].limit / window * expected_us;
-    return 1.05 * (by_execution < by_requests ? by_execution : by_requests) + 0.5;
+    return ceil(0.97 * (by_execution < by_requests ? by_execution : by_requests));
 }
 
 static void turn_guard(struct weir_budget *budget, double expected_us, int64_t now_us)

@@ -6,6 +6,8 @@
 #define RISE        1.35 /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL        0.85
+#define FALL_ROUNDS 3   /* between two falls */
+#define FADE        0.3 /* what counts of the samples before a fall */
 #define SIGNIFICANT 3.5  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
 #define WASTE       0.5  /* part of one more at a time that is lost to all others being slower */
@@ -52,13 +54,30 @@ static bool is_too_high(const struct weir_guard *guard, double floor)
     return b * (guard->cap - floor) > INFLATION || b * guard->cap > WASTE;
 }
 
-static void look(struct weir_guard *guard, double floor, int64_t window_us, int64_t now_us)
+/* What was seen above the new cap says little about it. */
+static void fade(struct weir_guard *guard)
 {
+    guard->weight *= FADE;
+    guard->x *= FADE;
+    guard->y *= FADE;
+    guard->xx *= FADE;
+    guard->xy *= FADE;
+    guard->yy *= FADE;
+}
+
+static void look(struct weir_guard *guard, double floor, int64_t round_us, int64_t window_us,
+                 int64_t now_us)
+{
+    int64_t since_us = now_us - guard->fell_us;
+    int64_t hold_us = guard->cap < floor ? window_us / 8 : window_us;
+    if (guard->fallen && since_us < FALL_ROUNDS * round_us)
+        return;
     if (is_too_high(guard, floor)) {
         guard->cap = guard->cap > floor ? floor : FALL * guard->cap;
         guard->fell_us = now_us;
         guard->fallen = true;
-    } else if (guard->reached && (!guard->fallen || now_us - guard->fell_us > window_us)) {
+        fade(guard);
+    } else if (guard->reached && (!guard->fallen || since_us > hold_us)) {
         guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
     }
 }
@@ -71,7 +90,7 @@ void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int
         guard->round_us = now_us;
     }
     if (now_us - guard->round_us >= round_us) {
-        look(guard, floor, window_us, now_us);
+        look(guard, floor, round_us, window_us, now_us);
         guard->round_us = now_us;
         guard->reached = false;
     }

@@ -45,6 +45,9 @@
 #define CAUTION_FADES 0.7  /* in a clean window */
 #define CREEP         0.95 /* of the blind share, a clean window that was used up */
 #define EXPLAINED     0.85 /* of the limit that own use has to make up to be what tripped it */
+#define COARSE        0.75 /* part of what should have left the window that has not */
+#define COARSE_FADES  0.97
+#define PROBE_FOUND   3.0 /* requests that a probe has to find room for to go on */
 #define LIMIT_DIFFERS 0.01
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -55,6 +58,10 @@ static void init_lane(struct weir_budget *budget, struct weir_budget_lane *lane,
     lane->server_id = server_id;
     lane->shut_us = WEIR_NEVER;
     lane->heard_us = WEIR_NEVER;
+    lane->probe_us = WEIR_NEVER;
+    lane->probe_gap_us = 0;
+    lane->left_xx = 0;
+    lane->left_xy = 0;
     lane->heard.known = false;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
@@ -164,6 +171,16 @@ static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64
         budget->pinned = false;
 }
 
+/* Nothing is in flight that would tell whether a coarse window has moved on. */
+static void plan_probe(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us)
+{
+    int64_t least_us = budget->window_us / 150;
+    int64_t most_us = budget->window_us / 20;
+    int64_t gap_us = 2 * lane->probe_gap_us;
+    lane->probe_gap_us = gap_us < least_us ? least_us : gap_us > most_us ? most_us : gap_us;
+    lane->probe_us = now_us + lane->probe_gap_us;
+}
+
 static void leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
 {
     struct weir_budget *budget = state;
@@ -173,6 +190,8 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         budget->search_lease = budget->leases;
     if (budget->clean_us == WEIR_NEVER)
         budget->clean_us = now_us;
+    for (uint32_t i = 0; budget->flight_count == 0 && i < budget->lane_count; i++)
+        plan_probe(budget, &budget->lanes[i], now_us);
     if (budget->flight_count == WEIR_BUDGET_FLIGHTS_MAX)
         return;
     uint32_t place = budget->flight_count++;
@@ -257,12 +276,39 @@ static double used_under(const struct weir_budget *budget, uint32_t lane, struct
     return used;
 }
 
+bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    return budget->charging.trusted && lane->left_xx > 0 && lane->left_xy > COARSE * lane->left_xx;
+}
+
+/* Of what left our window since the last header, how much seems to be foreign use now? */
+static void learn_coarseness(struct weir_budget *budget, struct weir_budget_lane *lane,
+                             double foreign_before, int64_t now_us)
+{
+    struct weir_guess guess = weir_charging_guess(budget->charging.best);
+    int64_t since_us = lane->heard_us - guess.lag_us - budget->window_us;
+    int64_t until_us = now_us - guess.lag_us - budget->window_us;
+    if (lane->heard_us == WEIR_NEVER)
+        return;
+    double left = weir_budget_rho(budget) *
+                  weir_ledger_measure(&lane->ledger, guess.series, since_us, until_us);
+    double stayed = lane->quotas[WEIR_BUDGET_EXECUTION].foreign - foreign_before;
+    if (stayed < -PROBE_FOUND * weir_budget_rho(budget) * budget->average_us)
+        lane->probe_gap_us = 0;
+    if (left <= 0)
+        return;
+    stayed = stayed < 0 ? 0 : stayed > 2 * left ? 2 * left : stayed;
+    lane->left_xx = lane->left_xx * COARSE_FADES + left * left;
+    lane->left_xy = lane->left_xy * COARSE_FADES + left * stayed;
+}
+
 static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
                            int64_t now_us)
 {
     struct weir_budget_lane *it = &budget->lanes[lane];
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_EXECUTION];
     double used[WEIR_CHARGING_GUESSES];
+    double foreign_before = quota->foreign;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = used_under(budget, lane, weir_charging_guess(i), now_us);
     weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
@@ -270,6 +316,7 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, budget->window_us, now_us);
+    learn_coarseness(budget, it, foreign_before, now_us);
 }
 
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,

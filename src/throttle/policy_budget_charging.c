@@ -7,23 +7,23 @@
 
 #include "base/clock.h"
 
-#define EXCITED       0.02 /* of the budget that own use has to leave its drift by to be read */
-#define PULL          10   /* samples of that size that speak for the ρ that we have */
-#define EXPLAINED     0.9
-#define USED_MIN      0.03 /* of the budget */
-#define RHO_DROP      0.5
-#define RHO_STEP      0.2
-#define FORGET      0.997 /* weight that a sample keeps when the next one comes */
-#define SAMPLES_MIN 12
-#define SHARED_MIN  40  /* samples before all servers are taken for one */
-#define BETTER        0.7 /* a guess has to leave this much less unexplained, … */
-#define BETTER_STALE  0.4 /* … and one that takes headers for old, this much */
-#define SHARED_FROM 1.3 /* share that one server would seem to charge */
-#define RIDGE       0.01
-#define MOVED_MIN   0.01 /* of the budget: own use before headers are judged */
-#define RHO_MIN     0.05
-#define RHO_MAX     1.0
-#define STALE_US    (5 * WEIR_US_PER_S)
+#define EXCITED      0.02 /* of the budget that own use has to leave its drift by to be read */
+#define PULL         10   /* samples of that size that speak for the ρ that we have */
+#define EXPLAINED    0.9
+#define USED_MIN     0.03 /* of the budget */
+#define RHO_DROP     0.5
+#define RHO_STEP     0.2
+#define FORGET       0.997 /* weight that a sample keeps when the next one comes */
+#define SAMPLES_MIN  12
+#define SHARED_MIN   40  /* samples before all servers are taken for one */
+#define BETTER       0.7 /* a guess has to leave this much less unexplained, … */
+#define BETTER_STALE 0.4 /* … and one that takes headers for old, this much */
+#define SHARED_FROM  1.3 /* share that one server would seem to charge */
+#define RIDGE        0.01
+#define MOVED_MIN    0.01 /* of the budget: own use before headers are judged */
+#define RHO_MIN      0.05
+#define RHO_MAX      1.0
+#define STALE_US     (5 * WEIR_US_PER_S)
 
 struct weir_guess weir_charging_guess(uint32_t guess)
 {

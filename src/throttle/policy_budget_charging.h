@@ -74,7 +74,8 @@ void weir_charging_init(struct weir_charging *charging);
 
 /*
  * A server said `remaining`, and by the ledger `used[]` of ours was in its window then. `budget`:
- * about the whole, and `window_us`, for a sense of scale. `shared_possible`: more than one server is known.
+ * about the whole, and `window_us`, for a sense of scale. `shared_possible`: more than one server
+ * is known.
  */
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
                         const double *used, double budget, int64_t window_us, bool shared_possible,

@@ -9,6 +9,7 @@
 
 #define HIGHER   1.1  /* times the limit: our own use is not known well enough to see less */
 #define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
+#define CROWDED  1.03 /* times the foreign use that is expected: it is not steady */
 #define PERSISTS 20   /* a higher limit has to show for this part of a window */
 
 void weir_quota_init(struct weir_quota *quota, double limit)
@@ -118,12 +119,12 @@ static double expected(const struct weir_quota *quota, double noise, int64_t win
         double highest = 0;
         for (int i = 0; i <= WEIR_QUOTA_SPANS; i++)
             highest = quota->highest[i] > highest ? quota->highest[i] : highest;
-        return highest - noise;
+        return highest > noise ? highest + noise / 6 : 0;
     }
     double fresh = quota->foreign - draining(quota->first, quota->first_us, window_us, now_us);
     if (fresh < noise || age_us < window_us / 100)
         return 0;
-    return fresh * (double)window_us / (double)age_us;
+    return fresh * CROWDED * (double)window_us / (double)age_us;
 }
 
 double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t window_us,

@@ -16,12 +16,14 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define HORIZONS     5    /* in a window */
-#define PACE_SLACK   1.25 /* what is allowed in flight above what would be spent evenly */
-#define SEARCH_TIMES 8    /* requests per known server for any server, to find another */
-#define SEARCH_EVERY 64   /* afterwards, one in so many */
-#define BLIND_MARGIN 0.015
-#define HEARD_MARGIN 0.004
+#define HORIZONS         8    /* in a window, … */
+#define HORIZONS_CROWDED 2    /* … if somebody else seems to use it */
+#define CROWD            3    /* requests of others, to be believed */
+#define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
+#define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
+#define SEARCH_EVERY     64   /* afterwards, one in so many */
+#define BLIND_MARGIN     0.015
+#define HEARD_MARGIN     0.004
 
 /* What is in flight towards a lane; fractions, if it may be on one of several. */
 struct load {
@@ -83,6 +85,8 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
 {
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
     double noise = weir_budget_noise(budget, lane, which);
+    if (weir_budget_is_coarse(budget, lane))
+        noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
     return weir_quota_ours(&lane->quotas[which], noise, budget->window_us, now_us) *
            (1 - margin - budget->caution);
 }
@@ -91,8 +95,12 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
 static double execution_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                            double in_flight_us, double ahead_us, int64_t now_us)
 {
-    int64_t booked =
-        weir_ledger_used(&lane->ledger, weir_budget_series(budget), now_us + (int64_t)ahead_us);
+    int64_t until_us = now_us + (int64_t)ahead_us;
+    int64_t from_us = until_us - budget->window_us;
+    bool waits = now_us < lane->probe_us || budget->flight_count > 0;
+    if (waits && weir_budget_is_coarse(budget, lane))
+        from_us = lane->heard_us - budget->window_us;
+    int64_t booked = weir_ledger_span(&lane->ledger, weir_budget_series(budget), from_us, until_us);
     return weir_budget_rho(budget) * ((double)booked + in_flight_us);
 }
 
@@ -120,10 +128,20 @@ static double pace(double limit, double used, double used_later, double per_us, 
     return PACE_SLACK * spend / (double)horizon_us / per_us + 1;
 }
 
+/* Somebody else sends requests: their number is known better than their time. */
+static bool is_crowded(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    double doubt = budget->lane_count > 1 && !budget->pinned ? 3 * sqrt(budget->flight_count) : 0;
+    return !weir_budget_is_coarse(budget, lane) &&
+           requests->foreign > requests->first + CROWD + doubt;
+}
+
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                         const struct load *load, double expected_us, int64_t now_us)
 {
-    int64_t horizon_us = budget->window_us / HORIZONS;
+    bool crowded = is_crowded(budget, lane);
+    int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
     double rho = weir_budget_rho(budget);
     double requests = ours(budget, lane, WEIR_BUDGET_REQUESTS, now_us);
     double sent = (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us);

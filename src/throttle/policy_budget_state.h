@@ -43,6 +43,10 @@ struct weir_budget_lane {
     struct weir_quota quotas[WEIR_BUDGET_COUNT];
     struct weir_heard heard;
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
+    double left_xx; /* what left our window between headers, and how much of it had not left the */
+    double left_xy; /* server's: sums of squares and products, old samples fading */
+    int64_t probe_us; /* a coarse window: no request before, while none is in flight */
+    int64_t probe_gap_us;
 };
 
 /* How long requests of one kind take, as the client sees it. */
@@ -64,12 +68,12 @@ struct weir_budget {
 
     uint32_t lane_count;
     struct weir_budget_lane lanes[WEIR_LANES_MAX];
-    bool pinned;       /* the affinity cookie holds: lanes can be chosen */
-    double tries;      /* requests that were meant for a server, old ones fading */
-    double hits;       /* of them, answered by it */
+    bool pinned;           /* the affinity cookie holds: lanes can be chosen */
+    double tries;          /* requests that were meant for a server, old ones fading */
+    double hits;           /* of them, answered by it */
     uint64_t leases;       /* granted */
     uint64_t search_lease; /* the last of them that was for any server */
-    uint32_t searched; /* requests for any server since the last new one was found */
+    uint32_t searched;     /* requests for any server since the last new one was found */
 
     struct weir_budget_flight flights[WEIR_BUDGET_FLIGHTS_MAX];
     uint32_t flight_count;
@@ -99,6 +103,10 @@ static inline enum weir_series weir_budget_series(const struct weir_budget *budg
 {
     return weir_charging_guess(budget->charging.best).series;
 }
+
+/* The server forgets in steps, not as its window slides: what should have left it counts until a
+ * header says that it has. */
+bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane);
 
 /* What a request of this kind is expected to take. */
 double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, int64_t now_us);

@@ -21,6 +21,7 @@
  *
  * One decision per event, as with Aimd: the throttles of one flight teach once (epoch).
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -31,6 +32,7 @@
 #define PUBLISHED_EXECUTION_US (1200.0 * WEIR_US_PER_S)
 #define PUBLISHED_CONCURRENT   52
 #define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
+#define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
 #define CONCURRENT_SPARE       2 /* of the concurrency limit that is left alone */
 
 #define UNKNOWN_US    (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
@@ -48,6 +50,11 @@
 #define COARSE        0.75 /* part of what should have left the window that has not */
 #define COARSE_FADES  0.97
 #define PROBE_FOUND   3.0 /* requests that a probe has to find room for to go on */
+#define UNTOLD         5 /* answers with one budget header from which the other has no limit */
+#define UNLIMITED      1e15
+#define SHARING_STEP   3.0   /* requests between two answers of a server, to be looked at */
+#define SHARING_SENT   100.0 /* in all, to be believed */
+#define SHARED         0.8   /* of them that one server has counted */
 #define LIMIT_DIFFERS 0.01
 
 /* --- beginning -------------------------------------------------------------------------------- */
@@ -63,6 +70,8 @@ static void init_lane(struct weir_budget *budget, struct weir_budget_lane *lane,
     lane->left_xx = 0;
     lane->left_xy = 0;
     lane->heard.known = false;
+    lane->requests_heard.known = false;
+    lane->untold = 0;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_EXECUTION], execution_us);
@@ -107,6 +116,7 @@ static void learn_duration(struct weir_budget *budget, uint32_t kind, double dur
     double weight = it->samples < MEAN_SAMPLES ? 1.0 / (it->samples + 1) : MEAN_WEIGHT;
     it->mean_us += weight * (duration_us - it->mean_us);
     it->samples++;
+    budget->spread_us += weight * (fabs(duration_us - it->mean_us) - budget->spread_us);
     budget->average_us += weight * (duration_us - budget->average_us);
 }
 
@@ -139,7 +149,7 @@ static uint32_t lane_of(const struct weir_budget *budget, uint64_t server_id)
 static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, int64_t now_us)
 {
     uint32_t lane = lane_of(budget, server_id);
-    if (lane != WEIR_BUDGET_ANY || !server_id || weir_charging_guess(budget->charging.best).shared)
+    if (lane != WEIR_BUDGET_ANY || !server_id || budget->shared)
         return lane == WEIR_BUDGET_ANY ? 0 : lane;
     budget->searched = 0;
     if (!budget->lanes[0].server_id) {
@@ -246,14 +256,14 @@ static double flying_us(const struct weir_budget *budget, uint32_t lane, struct 
                         int64_t at_us)
 {
     double sum = 0;
-    double part = guess.shared ? 1 : 1.0 / budget->lane_count;
+    double part = 1.0 / budget->lane_count;
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
         double elapsed = (double)(at_us - flight->sent_us);
         if (elapsed < 0)
             continue;
         double share = part;
-        if (budget->pinned && !guess.shared && flight->lane != WEIR_BUDGET_ANY)
+        if (budget->pinned && flight->lane != WEIR_BUDGET_ANY)
             share = flight->lane == lane;
         if (guess.series == WEIR_SERIES_ACCRUED)
             sum += share * elapsed;
@@ -267,13 +277,9 @@ static double used_under(const struct weir_budget *budget, uint32_t lane, struct
                          int64_t now_us)
 {
     int64_t at_us = now_us - guess.lag_us;
-    double used = flying_us(budget, lane, guess, at_us);
-    for (uint32_t i = 0; i < budget->lane_count; i++) {
-        if (guess.shared || i == lane)
-            used += weir_ledger_measure(&budget->lanes[i].ledger, guess.series,
-                                        at_us - budget->window_us, at_us);
-    }
-    return used;
+    return flying_us(budget, lane, guess, at_us) +
+           weir_ledger_measure(&budget->lanes[lane].ledger, guess.series, at_us - budget->window_us,
+                               at_us);
 }
 
 bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane)
@@ -312,21 +318,18 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = used_under(budget, lane, weir_charging_guess(i), now_us);
     weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
-                       budget->window_us, budget->lane_count > 1, now_us);
+                       budget->window_us, now_us);
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, budget->window_us, now_us);
     learn_coarseness(budget, it, foreign_before, now_us);
 }
 
-static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
-                          int64_t now_us)
+/* Requests on a lane by our books; of those in flight their share. */
+static double requests_on(const struct weir_budget *budget, uint32_t lane, int64_t at_us)
 {
-    struct weir_budget_lane *it = &budget->lanes[lane];
-    struct weir_guess guess = weir_charging_guess(budget->charging.best);
-    int64_t at_us = now_us - guess.lag_us;
-    double used =
-        weir_ledger_measure(&it->ledger, WEIR_SERIES_REQUESTS, at_us - budget->window_us, at_us);
+    double used = weir_ledger_measure(&budget->lanes[lane].ledger, WEIR_SERIES_REQUESTS,
+                                      at_us - budget->window_us, at_us);
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
         if (flight->sent_us > at_us)
@@ -334,9 +337,43 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
         bool tied = budget->pinned && flight->lane != WEIR_BUDGET_ANY;
         used += tied ? flight->lane == lane : 1.0 / budget->lane_count;
     }
+    return used;
+}
+
+/* Do all servers draw on one account? Then what is left on one of them falls with the requests to
+ * all. Requests tell it best: each is one. */
+static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
+                          double remaining, double total)
+{
+    struct weir_requests_heard *last = &lane->requests_heard;
+    double sent = total - last->total;
+    if (last->known && remaining > 0 && sent >= SHARING_STEP) {
+        budget->sharing_fell += last->remaining - remaining;
+        budget->sharing_sent += sent;
+    }
+    *last = (struct weir_requests_heard){ remaining > 0, remaining, total };
+    if (budget->sharing_sent < SHARING_SENT)
+        return;
+    budget->shared = budget->sharing_fell > SHARED * budget->sharing_sent;
+    budget->sharing_fell /= 2;
+    budget->sharing_sent /= 2;
+}
+
+static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
+                          int64_t now_us)
+{
+    struct weir_budget_lane *it = &budget->lanes[lane];
+    int64_t at_us = now_us - weir_charging_guess(budget->charging.best).lag_us;
+    double used = requests_on(budget, lane, at_us);
     weir_quota_sample(&it->quotas[WEIR_BUDGET_REQUESTS], remaining, used,
-                      weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS), budget->charging.trusted,
-                      budget->window_us, now_us);
+                      weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
+                      budget->charging.trusted, budget->window_us, now_us);
+    if (budget->lane_count == 1)
+        return;
+    double total = 0;
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        total += requests_on(budget, i, at_us);
+    learn_sharing(budget, it, remaining, total);
 }
 
 /* All servers draw on one account: one ledger for all. */
@@ -353,7 +390,7 @@ static void merge_lanes(struct weir_budget *budget)
     }
     budget->lane_count = 1;
     budget->pinned = false;
-    budget->lanes[0].heard.known = false;
+    budget->lanes[0].heard = (struct weir_heard){ 0 };
     for (uint32_t i = 0; i < budget->flight_count; i++)
         budget->flights[i].lane = WEIR_BUDGET_ANY;
 }
@@ -363,11 +400,13 @@ static void hear(struct weir_budget *budget, uint32_t lane, const struct weir_bu
 {
     if (said->execution_known)
         hear_execution(budget, lane, (double)said->execution_remaining_us, now_us);
+    if (said->requests_known && !said->execution_known && ++budget->lanes[lane].untold == UNTOLD)
+        weir_quota_set_limit(&budget->lanes[lane].quotas[WEIR_BUDGET_EXECUTION], UNLIMITED);
     if (said->requests_known)
         hear_requests(budget, lane, (double)said->requests_remaining, now_us);
     if (said->execution_known || said->requests_known)
         budget->lanes[lane].heard_us = now_us;
-    if (budget->lane_count > 1 && weir_charging_guess(budget->charging.best).shared)
+    if (budget->lane_count > 1 && budget->shared)
         merge_lanes(budget);
 }
 
@@ -379,8 +418,14 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
     if (window_us <= 0 || (change < LIMIT_DIFFERS && change > -LIMIT_DIFFERS))
         return;
     budget->window_us = window_us;
-    for (uint32_t i = 0; i < budget->lane_count; i++)
-        weir_ledger_set_window(&budget->lanes[i].ledger, window_us, now_us);
+    weir_charging_init(&budget->charging);
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        struct weir_budget_lane *lane = &budget->lanes[i];
+        weir_ledger_set_window(&lane->ledger, window_us, now_us);
+        lane->heard = (struct weir_heard){ 0 };
+        for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+            weir_quota_forget(&lane->quotas[which]);
+    }
 }
 
 static double used_now(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
@@ -424,6 +469,15 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
         learn_blindly(budget, lane, which, now_us);
 }
 
+/* As many as the service says, or fewer than there were. */
+static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
+                              const struct weir_named_limit *named, int64_t now_us)
+{
+    double fewer = flight->beside > 1 ? (double)flight->beside - 1 : 1;
+    budget->concurrent = named->value > 0 && named->value < fewer ? (double)named->value : fewer;
+    budget->concurrent_us = now_us;
+}
+
 static void on_throttle(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_flight *flight,
                         const struct weir_policy_lease *lease, const struct weir_verdict *verdict,
@@ -441,8 +495,8 @@ static void on_throttle(struct weir_budget *budget, uint32_t lane,
         learn_limit(budget, lane, WEIR_BUDGET_REQUESTS, &verdict->limit, now_us);
     else if (verdict->throttle == WEIR_THROTTLE_EXECUTION_TIME)
         learn_limit(budget, lane, WEIR_BUDGET_EXECUTION, &verdict->limit, now_us);
-    else if (flight->beside > 1)
-        budget->concurrent = (double)flight->beside - 1;
+    else
+        learn_concurrency(budget, flight, &verdict->limit, now_us);
 }
 
 /* A whole window without a throttle. */
@@ -452,7 +506,8 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
         return;
     budget->clean_us = now_us;
     budget->caution *= CAUTION_FADES;
-    if (budget->concurrent < PUBLISHED_CONCURRENT - CONCURRENT_SPARE)
+    if (budget->concurrent < PUBLISHED_CONCURRENT - CONCURRENT_SPARE &&
+        now_us - budget->concurrent_us > CONCURRENT_WINDOWS * budget->window_us)
         budget->concurrent += 1;
     if (!budget->charging.trusted && budget->was_bound && !budget->blind_failed)
         budget->blind_rho *= CREEP;

@@ -15,10 +15,8 @@
 #define RHO_STEP     0.2
 #define FORGET       0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN  12
-#define SHARED_MIN   40  /* samples before all servers are taken for one */
 #define BETTER       0.7 /* a guess has to leave this much less unexplained, … */
 #define BETTER_STALE 0.4 /* … and one that takes headers for old, this much */
-#define SHARED_FROM  1.3 /* share that one server would seem to charge */
 #define RIDGE        0.01
 #define MOVED_MIN    0.01 /* of the budget: own use before headers are judged */
 #define RHO_MIN      0.05
@@ -29,8 +27,7 @@ struct weir_guess weir_charging_guess(uint32_t guess)
 {
     return (struct weir_guess){
         .series = (enum weir_series)(guess % WEIR_CHARGING_RULES),
-        .lag_us = guess / WEIR_CHARGING_RULES % WEIR_CHARGING_LAGS ? STALE_US : 0,
-        .shared = guess / (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS) != 0,
+        .lag_us = guess / WEIR_CHARGING_RULES ? STALE_US : 0,
     };
 }
 
@@ -67,28 +64,15 @@ static struct line solve(const struct weir_fit *fit)
     return (struct line){ -by_use, rest > 0 ? rest : 0 };
 }
 
-/* A server on its own cannot charge more than the time that passed; if it seems to, all servers
- * together charge one account. */
-static bool may_be(const struct weir_charging *charging, uint32_t guess, bool shared_possible)
-{
-    if (solve(&charging->fits[guess]).rho <= RHO_MIN)
-        return false;
-    if (!weir_charging_guess(guess).shared)
-        return true;
-    uint32_t alone = guess % (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS);
-    return shared_possible && charging->samples >= SHARED_MIN &&
-           solve(&charging->fits[alone]).rho > SHARED_FROM;
-}
-
-static void choose(struct weir_charging *charging, bool shared_possible)
+static void choose(struct weir_charging *charging)
 {
     double least = solve(&charging->fits[charging->best]).rest;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++) {
-        double rest = solve(&charging->fits[i]).rest;
+        struct line line = solve(&charging->fits[i]);
         double better = weir_charging_guess(i).lag_us ? BETTER_STALE : BETTER;
-        if (rest < least * better && may_be(charging, i, shared_possible)) {
+        if (line.rest < least * better && line.rho > RHO_MIN) {
             charging->best = i;
-            least = rest;
+            least = line.rest;
         }
     }
 }
@@ -167,8 +151,7 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
 }
 
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, int64_t window_us, bool shared_possible,
-                        int64_t now_us)
+                        const double *used, double budget, int64_t window_us, int64_t now_us)
 {
     if (last->known && remaining > 0) {
         double y = remaining - last->remaining;
@@ -182,7 +165,7 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
     if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * budget) {
-        choose(charging, shared_possible);
+        choose(charging);
         judge(charging);
     }
     if (remaining > 0)

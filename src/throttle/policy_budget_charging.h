@@ -25,13 +25,12 @@
 
 #define WEIR_CHARGING_RULES   3 /* the first three series of the ledger */
 #define WEIR_CHARGING_LAGS    2
-#define WEIR_CHARGING_GUESSES (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS * 2)
+#define WEIR_CHARGING_GUESSES (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS)
 
-/* One guess is rule + rules × (lag + lags × shared). */
+/* One guess is rule + rules × lag. */
 struct weir_guess {
     enum weir_series series;
     int64_t lag_us;
-    bool shared;
 };
 
 /* Sums over samples: x is our own use, t time, y what is left, all as changes since the last. */
@@ -78,7 +77,6 @@ void weir_charging_init(struct weir_charging *charging);
  * is known.
  */
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, int64_t window_us, bool shared_possible,
-                        int64_t now_us);
+                        const double *used, double budget, int64_t window_us, int64_t now_us);
 
 #endif

@@ -22,7 +22,7 @@ void weir_quota_init(struct weir_quota *quota, double limit)
     };
 }
 
-static void forget_foreign(struct weir_quota *quota)
+void weir_quota_forget(struct weir_quota *quota)
 {
     memset(quota->highest, 0, sizeof(quota->highest));
     quota->foreign = 0;
@@ -35,7 +35,7 @@ void weir_quota_set_limit(struct weir_quota *quota, double limit)
     if (limit == quota->limit)
         return;
     quota->limit = limit;
-    forget_foreign(quota);
+    weir_quota_forget(quota);
 }
 
 /* Samples above the limit: it is higher than believed, if they stay there. */
@@ -119,7 +119,7 @@ static double expected(const struct weir_quota *quota, double noise, int64_t win
         double highest = 0;
         for (int i = 0; i <= WEIR_QUOTA_SPANS; i++)
             highest = quota->highest[i] > highest ? quota->highest[i] : highest;
-        return highest > noise ? highest + noise / 6 : 0;
+        return highest > noise ? highest : 0;
     }
     double fresh = quota->foreign - draining(quota->first, quota->first_us, window_us, now_us);
     if (fresh < noise || age_us < window_us / 100)

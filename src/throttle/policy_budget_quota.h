@@ -41,6 +41,9 @@ void weir_quota_init(struct weir_quota *quota, double limit);
 /* The service named its limit, or the configuration did. */
 void weir_quota_set_limit(struct weir_quota *quota, double limit);
 
+/* What was seen of others holds no more: another limit, or another window. */
+void weir_quota_forget(struct weir_quota *quota);
+
 /* A header: `remaining`, with `used` of our own in the window. `noise`: what a sample may be off.
  */
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,

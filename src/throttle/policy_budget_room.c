@@ -53,9 +53,8 @@ static void add_load(struct load *load, const struct weir_budget_flight *flight,
     load->half_us += rest < half_us ? rest : half_us;
 }
 
-static struct load share(const struct load *own, const struct load *any, uint32_t lanes)
+static struct load share(const struct load *own, const struct load *any, double part)
 {
-    double part = 1.0 / lanes;
     return (struct load){
         .count = own->count + any->count * part,
         .elapsed_us = own->elapsed_us + any->elapsed_us * part,
@@ -69,6 +68,7 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
                   struct load *loads)
 {
     struct load any = { 0 };
+    double part = budget->pinned ? 1 : 1.0 / budget->lane_count; /* few, or many */
     for (uint32_t i = 0; i < budget->lane_count; i++)
         loads[i] = (struct load){ 0 };
     for (uint32_t i = 0; i < budget->flight_count; i++) {
@@ -77,7 +77,7 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
         add_load(tied ? &loads[flight->lane] : &any, flight, expected_us / 2, now_us);
     }
     for (uint32_t i = 0; i < budget->lane_count; i++)
-        loads[i] = share(&loads[i], &any, budget->lane_count);
+        loads[i] = share(&loads[i], &any, part);
 }
 
 static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane, int which,
@@ -110,8 +110,14 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
 {
     double cost = weir_budget_rho(budget) * expected_us;
     double now_flying = load->elapsed_us;
-    if (weir_budget_series(budget) == WEIR_SERIES_AT_BEGIN)
+    double doubt_us = 0; /* what one in flight may be off by */
+    if (weir_budget_series(budget) == WEIR_SERIES_AT_BEGIN) {
         now_flying += load->rest_us; /* charged already */
+        doubt_us = budget->spread_us;
+    }
+    if (budget->lane_count > 1 && !budget->pinned)
+        doubt_us += expected_us / 2; /* it may be on another server */
+    now_flying += 2 * doubt_us * sqrt(load->count + 1);
     double half = load->elapsed_us + load->half_us;
     double all = load->elapsed_us + load->rest_us;
     return execution_at(budget, lane, now_flying, 0, now_us) < limit &&

@@ -36,12 +36,21 @@ struct weir_budget_flight {
     uint32_t beside;    /* in flight when it was leased, itself included */
 };
 
+/* What a server said of requests last, and our books then: requests to all servers. */
+struct weir_requests_heard {
+    bool known;
+    double remaining;
+    double total;
+};
+
 struct weir_budget_lane {
     uint64_t server_id; /* 0: not told */
     int64_t shut_us;    /* a request that was meant for another lane was throttled here: until */
     struct weir_ledger ledger;
     struct weir_quota quotas[WEIR_BUDGET_COUNT];
     struct weir_heard heard;
+    struct weir_requests_heard requests_heard;
+    uint32_t untold;  /* answers that told of requests only */
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
     double left_xx; /* what left our window between headers, and how much of it had not left the */
     double left_xy; /* server's: sums of squares and products, old samples fading */
@@ -59,7 +68,8 @@ struct weir_budget_kind {
 struct weir_budget {
     const struct weir_adaptive_rate_options *options;
     int64_t window_us;
-    double concurrent; /* requests at the same time that a server takes */
+    double concurrent;      /* requests at the same time that a server takes */
+    int64_t concurrent_us; /* when a throttle said so */
     struct weir_charging charging;
     double blind_rho; /* instead of the charging's, without headers to learn it from */
     bool blind_failed;
@@ -68,6 +78,9 @@ struct weir_budget {
 
     uint32_t lane_count;
     struct weir_budget_lane lanes[WEIR_LANES_MAX];
+    bool shared;       /* all servers draw on one account: one lane for all */
+    double sharing_sent; /* requests to all servers between two answers of one, … */
+    double sharing_fell; /* … and what its header fell by */
     bool pinned;           /* the affinity cookie holds: lanes can be chosen */
     double tries;          /* requests that were meant for a server, old ones fading */
     double hits;           /* of them, answered by it */
@@ -90,6 +103,7 @@ struct weir_budget {
     int64_t throttled_us;
     int64_t activity_us;
     double average_us;
+    double spread_us; /* mean deviation of durations */
 };
 
 /* The share of the client's time that is charged. */

@@ -97,6 +97,12 @@ static bool set_policy(struct lab_policy *found, struct weir_str name)
         return set_fixed(&found->options, weir_str_from("52"));
     }
     found->policy = weir_policy_find(text);
+    if (found->policy == &weir_policy_budget) {
+        found->strategy = weir_strategy_headroom.name;
+        found->options.budget.explore =
+            argument.ptr && weir_str_equal_nocase(argument, weir_str_from("explore"));
+        return !argument.ptr || found->options.budget.explore;
+    }
     if (found->policy == &weir_policy_aimd)
         return !argument.ptr || set_preset(&found->options, argument);
     if (found->policy == &weir_policy_fixed)

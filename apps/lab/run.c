@@ -65,6 +65,7 @@ static void make_core(struct run *run, const struct lab_policy *policy, uint64_t
     options.connections = connections;
     options.connection_count = count;
     options.adaptive_rate = policy->options;
+    options.adaptive_rate.budget.window_us = run->scenario->limits.window_us; /* it is published */
     options.pool.selection_strategy = policy->strategy;
     if (weir_core_init(&run->core, &options, policy->policy, seed, false, NULL))
         abort(); /* names and number are ours */

@@ -74,9 +74,15 @@ struct weir_resilience_options {
 };
 
 /* Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set. */
+/* Dataverse:AdaptiveRate:Budget */
+struct weir_budget_options {
+    bool explore;      /* false; true: try more than the limits that are known */
+    int64_t window_us; /* 5 min: the service's window, until it names another */
+};
+
 struct weir_adaptive_rate_options {
     bool enabled;                      /* true; false is the policy Dop */
-    const char *policy;                /* Aimd | Dop | Fixed */
+    const char *policy;                /* Aimd | Budget | Dop | Fixed */
     const char *preset;                /* Conservative | Balanced | Aggressive */
     int fixed_parallelism;             /* of the policy Fixed; 0: not set */
     double initial_parallelism_factor; /* 0.5 */
@@ -90,6 +96,7 @@ struct weir_adaptive_rate_options {
     int64_t idle_reset_period_us;      /* 5 min */
     int execution_time_ceiling_factor; /* 140 | 200 | 320 by preset */
     int slow_batch_threshold_ms;       /* 6000 | 8000 | 11000 by preset */
+    struct weir_budget_options budget;
 };
 
 /* Dataverse:BulkOperations */

@@ -50,7 +50,7 @@ const struct weir_key weir_keys[] = {
          .value = "http://169.254.169.254", NO_PASSWORD),
 
     CHOICE("Pool:SelectionStrategy", pool.selection_strategy, "ThrottleAware",
-           "ThrottleAware", "RoundRobin", "LeastConnections"),
+           "ThrottleAware", "RoundRobin", "LeastConnections", "Headroom"),
     INT("Pool:MaxPoolSize", pool.max_pool_size, "0", "0", IN_FLIGHT_MAX),
     DURATION("Pool:AcquireTimeout", pool.acquire_timeout_us, "2m", "1ms", "24h"),
     DURATION("Pool:MaxRetryAfterTolerance", pool.max_retry_after_tolerance_us, NULL, "0s", "24h"),
@@ -74,7 +74,7 @@ const struct weir_key weir_keys[] = {
              "10m", "1s", "24h"),
 
     BOOL("AdaptiveRate:Enabled", adaptive_rate.enabled, "true"),
-    CHOICE("AdaptiveRate:Policy", adaptive_rate.policy, "Aimd", "Aimd", "Dop", "Fixed"),
+    CHOICE("AdaptiveRate:Policy", adaptive_rate.policy, "Aimd", "Aimd", "Budget", "Dop", "Fixed"),
     CHOICE("AdaptiveRate:Preset", adaptive_rate.preset, "Balanced",
            "Conservative", "Balanced", "Aggressive"),
     /* When nothing was said, these two come from the preset. */
@@ -98,6 +98,8 @@ const struct weir_key weir_keys[] = {
              "5m", "1s", "24h"),
     DURATION("AdaptiveRate:IdleResetPeriod", adaptive_rate.idle_reset_period_us,
              "5m", "1s", "24h"),
+    BOOL("AdaptiveRate:Budget:Explore", adaptive_rate.budget.explore, "false"),
+    DURATION("AdaptiveRate:Budget:Window", adaptive_rate.budget.window_us, "5m", "1s", "1h"),
 
     INT("BulkOperations:MaxParallelBatches", bulk.max_parallel_batches, NULL, "1", IN_FLIGHT_MAX),
 

@@ -34,6 +34,16 @@ static void apply_preset(struct weir_adaptive_rate_options *options)
     assert(false && "a preset of the table");
 }
 
+/* Budget knows what is left; who asks for nothing else goes by that. */
+static void choose_strategy(struct weir_config *config)
+{
+    struct weir_options *options = &config->options;
+    const struct weir_key *key = weir_key_named("Pool:SelectionStrategy");
+    if (weir_str_equal(weir_str_from(options->adaptive_rate.policy), weir_str_from("Budget")) &&
+        !weir_config_strongest(config, (struct weir_key_ref){ key, 0, false }))
+        options->pool.selection_strategy = "Headroom";
+}
+
 bool weir_key_from_preset(const struct weir_key *key)
 {
     return key == weir_key_named("AdaptiveRate:ExecutionTimeCeilingFactor") ||
@@ -108,6 +118,7 @@ void weir_config_resolve(struct weir_config *config)
     apply_preset(&options->adaptive_rate);
     for (size_t i = 0; i < weir_plain_key_count(); i++)
         resolve_key(config, (struct weir_key_ref){ &weir_keys[i], 0, false }, options);
+    choose_strategy(config);
 
     free(config->connections);
     size_t count = connection_count(config);

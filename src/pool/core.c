@@ -214,7 +214,11 @@ static void rank(struct weir_core *core, uint32_t connection)
         .in_flight = it->in_flight,
         .last_leased = it->last_leased,
         .cursor = core->cursor,
+        .has_headroom = core->policy->headroom != NULL,
     };
+    if (candidate.has_headroom)
+        candidate.headroom =
+            core->policy->headroom(weir_core_policy_state(core, connection), core->now_us);
     weir_heap_set(&core->candidates, connection, core->strategy->rank(&candidate));
 }
 

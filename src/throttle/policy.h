@@ -86,6 +86,8 @@ struct weir_policy {
 
     uint64_t (*epoch)(const void *state);
     int (*level)(const void *state); /* requests in flight that it would allow just now */
+    /* What is left of its scarcer budget, as a part of the whole. NULL: it keeps no books. */
+    double (*headroom)(const void *state, int64_t now_us);
     void (*stats)(const void *state, int64_t now_us, struct weir_adaptive_rate_stats *ret);
 
     /*

@@ -81,7 +81,8 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
 {
     struct weir_budget *budget = state;
     budget->options = options;
-    budget->window_us = PUBLISHED_WINDOW_US;
+    budget->window_us = options->budget.window_us > 0 ? options->budget.window_us : PUBLISHED_WINDOW_US;
+    double scale = (double)budget->window_us / PUBLISHED_WINDOW_US;
     budget->concurrent = PUBLISHED_CONCURRENT - CONCURRENT_SPARE;
     budget->blind_rho = 1;
     budget->lane_count = 1;
@@ -91,7 +92,8 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->throttled_us = WEIR_NEVER;
     budget->activity_us = WEIR_NEVER;
     weir_charging_init(&budget->charging);
-    init_lane(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS, PUBLISHED_EXECUTION_US, 0);
+    init_lane(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS * scale,
+              PUBLISHED_EXECUTION_US * scale, 0);
 }
 
 /* --- durations -------------------------------------------------------------------------------- */
@@ -598,6 +600,26 @@ static int level(const void *state)
     return budget->level;
 }
 
+static double lane_headroom(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
+{
+    const struct weir_quota *quotas = budget->lanes[lane].quotas;
+    double requests = requests_on(budget, lane, now_us) / quotas[WEIR_BUDGET_REQUESTS].limit;
+    double execution = used_now(budget, lane, WEIR_BUDGET_EXECUTION, now_us) /
+                       quotas[WEIR_BUDGET_EXECUTION].limit;
+    return 1 - (requests > execution ? requests : execution);
+}
+
+static double headroom(const void *state, int64_t now_us)
+{
+    const struct weir_budget *budget = state;
+    double most = lane_headroom(budget, 0, now_us);
+    for (uint32_t i = 1; i < budget->lane_count; i++) {
+        double room = lane_headroom(budget, i, now_us);
+        most = room > most ? room : most;
+    }
+    return most;
+}
+
 static void stats(const void *state, int64_t now_us, struct weir_adaptive_rate_stats *ret)
 {
     (void)now_us;
@@ -631,5 +653,6 @@ const struct weir_policy weir_policy_budget = {
     .reset = reset,
     .epoch = get_epoch,
     .level = level,
+    .headroom = headroom,
     .stats = stats,
 };

@@ -10,6 +10,7 @@ static const struct weir_strategy *const strategies[] = {
     &weir_strategy_throttle_aware,
     &weir_strategy_round_robin,
     &weir_strategy_least_connections,
+    &weir_strategy_headroom,
 };
 
 const struct weir_strategy *weir_strategy_find(const char *name)

@@ -22,6 +22,8 @@ struct weir_candidate {
     uint32_t count;       /* connections in the configuration */
     uint32_t in_flight;   /* leases out on it */
     uint64_t last_leased; /* number of the lease that it was granted last, from 1; 0: never */
+    bool has_headroom;    /* the policy knows what is left of the budgets: */
+    double headroom;      /* of the scarcer one, as a part of the whole */
     int64_t cursor;       /* one more than the rank of the pool's last choice; 0 at first */
 };
 
@@ -34,6 +36,7 @@ struct weir_strategy {
 extern const struct weir_strategy weir_strategy_round_robin;
 extern const struct weir_strategy weir_strategy_least_connections;
 extern const struct weir_strategy weir_strategy_throttle_aware;
+extern const struct weir_strategy weir_strategy_headroom;
 
 /* By the name that the configuration uses (any case). NULL: there is none of that name. */
 const struct weir_strategy *weir_strategy_find(const char *name);

@@ -66,6 +66,8 @@ struct weir_adaptive_rate_stats {
     int execution_time_ceiling;    /* 0: none in force */
     int throttle_ceiling;          /* 0: none in force */
     enum weir_bound bound_by;
+    int64_t predicted_throttle_in_us; /* of Budget: when the service would throttle if everything
+                                         went on as now; -1: never, or not known */
 };
 
 /* "max", "dop", "aimd", "execution time", … Any thread. */

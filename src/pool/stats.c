@@ -65,7 +65,7 @@ void weir_core_stats(struct weir_core *core, int64_t now_us, struct weir_pool_st
 void weir_core_rate_stats(const struct weir_core *core, uint32_t connection, int64_t now_us,
                           struct weir_adaptive_rate_stats *ret)
 {
-    *ret = (struct weir_adaptive_rate_stats){ 0 };
+    *ret = (struct weir_adaptive_rate_stats){ .predicted_throttle_in_us = -1 };
     const struct weir_connection *it = &core->connections[connection];
     snprintf(ret->connection_name, sizeof(ret->connection_name), "%s", it->name);
     core->policy->stats(weir_core_policy_state(core, connection), now_us, ret);
@@ -210,8 +210,12 @@ size_t weir_adaptive_rate_stats_json(const struct weir_adaptive_rate_stats *stat
     add_time(&buf, "LastActivityTime", stats->last_activity_time_us, wall_offset_us);
     weir_buf_printf(&buf,
                     ",\"AverageBatchMs\":%.3f,\"ExecutionTimeCeiling\":%d,\"ThrottleCeiling\":%d"
-                    ",\"BoundBy\":\"%s\"}",
+                    ",\"BoundBy\":\"%s\",\"PredictedThrottleInSeconds\":",
                     stats->average_batch_ms, stats->execution_time_ceiling, stats->throttle_ceiling,
                     weir_bound_name(stats->bound_by));
+    if (stats->predicted_throttle_in_us < 0)
+        weir_buf_add_text(&buf, "null}");
+    else
+        weir_buf_printf(&buf, "%.3f}", (double)stats->predicted_throttle_in_us / 1e6);
     return weir_buf_hand_over(&buf, text, text_bytes);
 }

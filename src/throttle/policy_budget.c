@@ -16,7 +16,10 @@
  *     policy_budget_charging.c  how it charges: when, how much of what we see, since when
  *     policy_budget_quota.c     how much is ours: limits, foreign use, what a restart left behind
  *     policy_budget_guard.c     how many at a time before it gets slower
+ *     policy_budget_hear.c      what headers say
  *     policy_budget_room.c      the decision
+ *     policy_budget_forecast.c  what is left, and until when
+ *     policy_budget_keep.c      what outlives a restart
  *     policy_budget.c           the events
  *
  * One decision per event, as with Aimd: the throttles of one flight teach once (epoch).
@@ -33,7 +36,7 @@
 #define PUBLISHED_CONCURRENT   52
 #define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
 #define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
-#define CONCURRENT_SPARE       2 /* of the concurrency limit that is left alone */
+#define CONCURRENT_SPARE       2  /* of the concurrency limit that is left alone */
 
 #define UNKNOWN_US    (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
 #define MEAN_WEIGHT   0.06
@@ -47,20 +50,15 @@
 #define CAUTION_FADES 0.7  /* in a clean window */
 #define CREEP         0.95 /* of the blind share, a clean window that was used up */
 #define EXPLAINED     0.85 /* of the limit that own use has to make up to be what tripped it */
-#define COARSE        0.75 /* part of what should have left the window that has not */
-#define COARSE_FADES  0.97
-#define PROBE_FOUND   3.0 /* requests that a probe has to find room for to go on */
-#define UNTOLD         5 /* answers with one budget header from which the other has no limit */
-#define UNLIMITED      1e15
-#define SHARING_STEP   3.0   /* requests between two answers of a server, to be looked at */
-#define SHARING_SENT   100.0 /* in all, to be believed */
-#define SHARED         0.8   /* of them that one server has counted */
+#define EXPLORE_STEP  1.25
+#define EXPLORES      3  /* in a window */
+#define EXPLORE_REST  12 /* windows after a throttle */
 #define LIMIT_DIFFERS 0.01
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-static void init_lane(struct weir_budget *budget, struct weir_budget_lane *lane, uint64_t server_id,
-                      double requests, double execution_us, int64_t now_us)
+void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *lane,
+                           uint64_t server_id, double requests, double execution_us, int64_t now_us)
 {
     lane->server_id = server_id;
     lane->shut_us = WEIR_NEVER;
@@ -81,7 +79,8 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
 {
     struct weir_budget *budget = state;
     budget->options = options;
-    budget->window_us = options->budget.window_us > 0 ? options->budget.window_us : PUBLISHED_WINDOW_US;
+    budget->window_us =
+        options->budget.window_us > 0 ? options->budget.window_us : PUBLISHED_WINDOW_US;
     double scale = (double)budget->window_us / PUBLISHED_WINDOW_US;
     budget->concurrent = PUBLISHED_CONCURRENT - CONCURRENT_SPARE;
     budget->blind_rho = 1;
@@ -90,10 +89,11 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->level = WEIR_PARALLELISM_UNHINTED;
     budget->max = PUBLISHED_CONCURRENT;
     budget->throttled_us = WEIR_NEVER;
+    budget->explored_us = WEIR_NEVER;
     budget->activity_us = WEIR_NEVER;
     weir_charging_init(&budget->charging);
-    init_lane(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS * scale,
-              PUBLISHED_EXECUTION_US * scale, 0);
+    weir_budget_lane_init(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS * scale,
+                          PUBLISHED_EXECUTION_US * scale, 0);
 }
 
 /* --- durations -------------------------------------------------------------------------------- */
@@ -161,8 +161,9 @@ static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, i
     if (budget->lane_count == WEIR_LANES_MAX)
         return (uint32_t)(server_id % WEIR_LANES_MAX);
     const struct weir_quota *like = budget->lanes[0].quotas;
-    init_lane(budget, &budget->lanes[budget->lane_count], server_id,
-              like[WEIR_BUDGET_REQUESTS].limit, like[WEIR_BUDGET_EXECUTION].limit, now_us);
+    weir_budget_lane_init(budget, &budget->lanes[budget->lane_count], server_id,
+                          like[WEIR_BUDGET_REQUESTS].limit, like[WEIR_BUDGET_EXECUTION].limit,
+                          now_us);
     return budget->lane_count++;
 }
 
@@ -243,175 +244,6 @@ static struct weir_budget_flight land(struct weir_budget *budget,
     return landed;
 }
 
-/* --- headers ---------------------------------------------------------------------------------- */
-
-double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                         int which)
-{
-    double spread = budget->lane_count > 1 && !budget->pinned ? 3.0 : 0;
-    double one = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) * budget->average_us : 1;
-    return 0.01 * lane->quotas[which].limit + (3 + spread) * one;
-}
-
-/* What is in flight towards a lane, under one way of charging, as of a moment. */
-static double flying_us(const struct weir_budget *budget, uint32_t lane, struct weir_guess guess,
-                        int64_t at_us)
-{
-    double sum = 0;
-    double part = 1.0 / budget->lane_count;
-    for (uint32_t i = 0; i < budget->flight_count; i++) {
-        const struct weir_budget_flight *flight = &budget->flights[i];
-        double elapsed = (double)(at_us - flight->sent_us);
-        if (elapsed < 0)
-            continue;
-        double share = part;
-        if (budget->pinned && flight->lane != WEIR_BUDGET_ANY)
-            share = flight->lane == lane;
-        if (guess.series == WEIR_SERIES_ACCRUED)
-            sum += share * elapsed;
-        else if (guess.series == WEIR_SERIES_AT_BEGIN)
-            sum += share * (elapsed > flight->expected_us ? elapsed : flight->expected_us);
-    }
-    return sum;
-}
-
-static double used_under(const struct weir_budget *budget, uint32_t lane, struct weir_guess guess,
-                         int64_t now_us)
-{
-    int64_t at_us = now_us - guess.lag_us;
-    return flying_us(budget, lane, guess, at_us) +
-           weir_ledger_measure(&budget->lanes[lane].ledger, guess.series, at_us - budget->window_us,
-                               at_us);
-}
-
-bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane)
-{
-    return budget->charging.trusted && lane->left_xx > 0 && lane->left_xy > COARSE * lane->left_xx;
-}
-
-/* Of what left our window since the last header, how much seems to be foreign use now? */
-static void learn_coarseness(struct weir_budget *budget, struct weir_budget_lane *lane,
-                             double foreign_before, int64_t now_us)
-{
-    struct weir_guess guess = weir_charging_guess(budget->charging.best);
-    int64_t since_us = lane->heard_us - guess.lag_us - budget->window_us;
-    int64_t until_us = now_us - guess.lag_us - budget->window_us;
-    if (lane->heard_us == WEIR_NEVER)
-        return;
-    double left = weir_budget_rho(budget) *
-                  weir_ledger_measure(&lane->ledger, guess.series, since_us, until_us);
-    double stayed = lane->quotas[WEIR_BUDGET_EXECUTION].foreign - foreign_before;
-    if (stayed < -PROBE_FOUND * weir_budget_rho(budget) * budget->average_us)
-        lane->probe_gap_us = 0;
-    if (left <= 0)
-        return;
-    stayed = stayed < 0 ? 0 : stayed > 2 * left ? 2 * left : stayed;
-    lane->left_xx = lane->left_xx * COARSE_FADES + left * left;
-    lane->left_xy = lane->left_xy * COARSE_FADES + left * stayed;
-}
-
-static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
-                           int64_t now_us)
-{
-    struct weir_budget_lane *it = &budget->lanes[lane];
-    struct weir_quota *quota = &it->quotas[WEIR_BUDGET_EXECUTION];
-    double used[WEIR_CHARGING_GUESSES];
-    double foreign_before = quota->foreign;
-    for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
-        used[i] = used_under(budget, lane, weir_charging_guess(i), now_us);
-    weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
-                       budget->window_us, now_us);
-    weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
-                      weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
-                      budget->charging.trusted, budget->window_us, now_us);
-    learn_coarseness(budget, it, foreign_before, now_us);
-}
-
-/* Requests on a lane by our books; of those in flight their share. */
-static double requests_on(const struct weir_budget *budget, uint32_t lane, int64_t at_us)
-{
-    double used = weir_ledger_measure(&budget->lanes[lane].ledger, WEIR_SERIES_REQUESTS,
-                                      at_us - budget->window_us, at_us);
-    for (uint32_t i = 0; i < budget->flight_count; i++) {
-        const struct weir_budget_flight *flight = &budget->flights[i];
-        if (flight->sent_us > at_us)
-            continue;
-        bool tied = budget->pinned && flight->lane != WEIR_BUDGET_ANY;
-        used += tied ? flight->lane == lane : 1.0 / budget->lane_count;
-    }
-    return used;
-}
-
-/* Do all servers draw on one account? Then what is left on one of them falls with the requests to
- * all. Requests tell it best: each is one. */
-static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
-                          double remaining, double total)
-{
-    struct weir_requests_heard *last = &lane->requests_heard;
-    double sent = total - last->total;
-    if (last->known && remaining > 0 && sent >= SHARING_STEP) {
-        budget->sharing_fell += last->remaining - remaining;
-        budget->sharing_sent += sent;
-    }
-    *last = (struct weir_requests_heard){ remaining > 0, remaining, total };
-    if (budget->sharing_sent < SHARING_SENT)
-        return;
-    budget->shared = budget->sharing_fell > SHARED * budget->sharing_sent;
-    budget->sharing_fell /= 2;
-    budget->sharing_sent /= 2;
-}
-
-static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
-                          int64_t now_us)
-{
-    struct weir_budget_lane *it = &budget->lanes[lane];
-    int64_t at_us = now_us - weir_charging_guess(budget->charging.best).lag_us;
-    double used = requests_on(budget, lane, at_us);
-    weir_quota_sample(&it->quotas[WEIR_BUDGET_REQUESTS], remaining, used,
-                      weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
-                      budget->charging.trusted, budget->window_us, now_us);
-    if (budget->lane_count == 1)
-        return;
-    double total = 0;
-    for (uint32_t i = 0; i < budget->lane_count; i++)
-        total += requests_on(budget, i, at_us);
-    learn_sharing(budget, it, remaining, total);
-}
-
-/* All servers draw on one account: one ledger for all. */
-static void merge_lanes(struct weir_budget *budget)
-{
-    struct weir_ledger *one = &budget->lanes[0].ledger;
-    for (uint32_t i = 1; i < budget->lane_count; i++) {
-        struct weir_ledger *other = &budget->lanes[i].ledger;
-        weir_ledger_advance(other, one->head * one->bucket_us);
-        for (int series = 0; series < WEIR_SERIES_COUNT; series++) {
-            for (uint32_t b = 0; b < WEIR_LEDGER_BUCKETS; b++)
-                one->totals[series][b] += other->totals[series][b];
-        }
-    }
-    budget->lane_count = 1;
-    budget->pinned = false;
-    budget->lanes[0].heard = (struct weir_heard){ 0 };
-    for (uint32_t i = 0; i < budget->flight_count; i++)
-        budget->flights[i].lane = WEIR_BUDGET_ANY;
-}
-
-static void hear(struct weir_budget *budget, uint32_t lane, const struct weir_budget_headers *said,
-                 int64_t now_us)
-{
-    if (said->execution_known)
-        hear_execution(budget, lane, (double)said->execution_remaining_us, now_us);
-    if (said->requests_known && !said->execution_known && ++budget->lanes[lane].untold == UNTOLD)
-        weir_quota_set_limit(&budget->lanes[lane].quotas[WEIR_BUDGET_EXECUTION], UNLIMITED);
-    if (said->requests_known)
-        hear_requests(budget, lane, (double)said->requests_remaining, now_us);
-    if (said->execution_known || said->requests_known)
-        budget->lanes[lane].heard_us = now_us;
-    if (budget->lane_count > 1 && budget->shared)
-        merge_lanes(budget);
-}
-
 /* --- throttles -------------------------------------------------------------------------------- */
 
 static void set_window(struct weir_budget *budget, int64_t window_us, int64_t now_us)
@@ -430,20 +262,11 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
     }
 }
 
-static double used_now(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
-{
-    const struct weir_ledger *ledger = &budget->lanes[lane].ledger;
-    if (which == WEIR_BUDGET_REQUESTS)
-        return (double)weir_ledger_used(ledger, WEIR_SERIES_REQUESTS, now_us);
-    struct weir_guess guess = weir_charging_guess(budget->charging.best);
-    return weir_budget_rho(budget) * used_under(budget, lane, guess, now_us);
-}
-
 /* Nobody tells what is left, and less was left than the books say. */
 static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
     struct weir_quota *quota = &budget->lanes[lane].quotas[which];
-    double used = used_now(budget, lane, which, now_us);
+    double used = weir_budget_used(budget, lane, which, now_us);
     if (used < EXPLAINED * quota->limit) {
         weir_quota_haunt(quota, quota->limit - used, now_us);
     } else if (which == WEIR_BUDGET_EXECUTION && used > 0) {
@@ -516,6 +339,25 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
     budget->was_bound = false;
 }
 
+/* By option: where nobody says what the limits are, see whether they are higher. */
+static void explore(struct weir_budget *budget, int64_t now_us)
+{
+    if (!budget->options->budget.explore || budget->charging.trusted || !budget->was_bound ||
+        budget->clean_us == WEIR_NEVER)
+        return;
+    int64_t since_us =
+        budget->explored_us > budget->clean_us ? budget->explored_us : budget->clean_us;
+    bool failed = budget->throttled_us != WEIR_NEVER &&
+                  now_us - budget->throttled_us < EXPLORE_REST * budget->window_us;
+    if (failed || now_us - since_us < budget->window_us / EXPLORES)
+        return;
+    budget->explored_us = now_us;
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+            budget->lanes[i].quotas[which].limit *= EXPLORE_STEP;
+    }
+}
+
 /* --- answers ---------------------------------------------------------------------------------- */
 
 /* The server worked on it, or may have. */
@@ -563,7 +405,8 @@ static void answered(void *state, const struct weir_policy_lease *lease,
         if (class_ == WEIR_CLASS_OK)
             on_success(budget, lease, &flight, answer);
     }
-    hear(budget, lane, &answer->budget, now_us);
+    weir_budget_listen(budget, lane, &answer->budget, now_us);
+    explore(budget, now_us);
     end_window(budget, now_us);
 }
 
@@ -600,29 +443,8 @@ static int level(const void *state)
     return budget->level;
 }
 
-static double lane_headroom(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
-{
-    const struct weir_quota *quotas = budget->lanes[lane].quotas;
-    double requests = requests_on(budget, lane, now_us) / quotas[WEIR_BUDGET_REQUESTS].limit;
-    double execution = used_now(budget, lane, WEIR_BUDGET_EXECUTION, now_us) /
-                       quotas[WEIR_BUDGET_EXECUTION].limit;
-    return 1 - (requests > execution ? requests : execution);
-}
-
-static double headroom(const void *state, int64_t now_us)
-{
-    const struct weir_budget *budget = state;
-    double most = lane_headroom(budget, 0, now_us);
-    for (uint32_t i = 1; i < budget->lane_count; i++) {
-        double room = lane_headroom(budget, i, now_us);
-        most = room > most ? room : most;
-    }
-    return most;
-}
-
 static void stats(const void *state, int64_t now_us, struct weir_adaptive_rate_stats *ret)
 {
-    (void)now_us;
     const struct weir_budget *budget = state;
     ret->current_parallelism = budget->activity_us == WEIR_NEVER ? 0 : budget->level;
     ret->max_parallelism = budget->max;
@@ -637,6 +459,7 @@ static void stats(const void *state, int64_t now_us, struct weir_adaptive_rate_s
     ret->execution_time_ceiling = 0;
     ret->throttle_ceiling = 0;
     ret->bound_by = budget->bound_by;
+    ret->predicted_throttle_in_us = weir_budget_throttle_in_us(budget, now_us);
 }
 
 const struct weir_policy weir_policy_budget = {
@@ -653,6 +476,8 @@ const struct weir_policy weir_policy_budget = {
     .reset = reset,
     .epoch = get_epoch,
     .level = level,
-    .headroom = headroom,
+    .headroom = weir_budget_headroom,
     .stats = stats,
+    .save = weir_budget_save,
+    .load = weir_budget_load,
 };

@@ -3,7 +3,7 @@
 #include "throttle/policy_budget_guard.h"
 
 #define FORGET      0.99
-#define RISE        2 /* a round */
+#define RISE        2    /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL        0.85
 #define FALL_ROUNDS 3    /* between two falls */

@@ -68,7 +68,7 @@ struct weir_budget_kind {
 struct weir_budget {
     const struct weir_adaptive_rate_options *options;
     int64_t window_us;
-    double concurrent;      /* requests at the same time that a server takes */
+    double concurrent;     /* requests at the same time that a server takes */
     int64_t concurrent_us; /* when a throttle said so */
     struct weir_charging charging;
     double blind_rho; /* instead of the charging's, without headers to learn it from */
@@ -78,9 +78,9 @@ struct weir_budget {
 
     uint32_t lane_count;
     struct weir_budget_lane lanes[WEIR_LANES_MAX];
-    bool shared;       /* all servers draw on one account: one lane for all */
-    double sharing_sent; /* requests to all servers between two answers of one, … */
-    double sharing_fell; /* … and what its header fell by */
+    bool shared;           /* all servers draw on one account: one lane for all */
+    double sharing_sent;   /* requests to all servers between two answers of one, … */
+    double sharing_fell;   /* … and what its header fell by */
     bool pinned;           /* the affinity cookie holds: lanes can be chosen */
     double tries;          /* requests that were meant for a server, old ones fading */
     double hits;           /* of them, answered by it */
@@ -92,8 +92,9 @@ struct weir_budget {
     uint32_t flight_count;
     struct weir_budget_kind kinds[WEIR_BUDGET_KINDS];
 
-    int64_t clean_us; /* since when no throttle, or the last window's end */
-    bool was_bound;   /* since then, the execution budget has been what binds */
+    int64_t explored_us; /* when more than the known limits was tried last; WEIR_NEVER */
+    int64_t clean_us;    /* since when no throttle, or the last window's end */
+    bool was_bound;      /* since then, the execution budget has been what binds */
     uint64_t epoch;
     int level;
     int max;
@@ -128,6 +129,34 @@ double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, 
 /* How far a header sample of a budget may be off. */
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which);
+
+/* An empty lane for a server. */
+void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *lane,
+                           uint64_t server_id, double requests, double execution_us,
+                           int64_t now_us);
+
+/* Client's time of ours in the server's window, under one way of charging. */
+double weir_budget_used_under(const struct weir_budget *budget, uint32_t lane,
+                              struct weir_guess guess, int64_t now_us);
+
+/* Requests of ours in the server's window. */
+double weir_budget_requests_on(const struct weir_budget *budget, uint32_t lane, int64_t at_us);
+
+/* What is used of one of the two budgets, by our books. */
+double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us);
+
+/* An answer of a lane's server, after it was booked. In policy_budget_hear.c. */
+void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
+                        const struct weir_budget_headers *said, int64_t now_us);
+
+/* In policy_budget_forecast.c: members of struct weir_policy, and when the service would throttle
+ * us if we went on as now; -1: never. */
+double weir_budget_headroom(const void *state, int64_t now_us);
+int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now_us);
+
+/* In policy_budget_keep.c: members of struct weir_policy. */
+size_t weir_budget_save(const void *state, int64_t now_us, void *bytes, size_t bytes_max);
+bool weir_budget_load(void *state, const void *bytes, size_t len, int64_t age_us, int64_t now_us);
 
 /* May a request go now, and on which lane? In policy_budget_room.c. */
 void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask *ask,

@@ -10,6 +10,7 @@
 #define HIGHER   1.1  /* times the limit: our own use is not known well enough to see less */
 #define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
 #define CROWDED  1.03 /* times the foreign use that is expected: it is not steady */
+#define DRAINS   0.3 /* of what is due */
 #define PERSISTS 20   /* a higher limit has to show for this part of a window */
 
 void weir_quota_init(struct weir_quota *quota, double limit)
@@ -71,6 +72,23 @@ static void keep_highest(struct weir_quota *quota, int64_t window_us, int64_t no
         quota->highest[0] = quota->foreign;
 }
 
+static double draining(double amount, int64_t since_us, int64_t window_us, int64_t now_us)
+{
+    if (since_us == WEIR_NEVER || now_us - since_us >= window_us)
+        return 0;
+    return amount * (1 - (double)(now_us - since_us) / (double)window_us);
+}
+
+/* What was used at the first sample has to drain. If it does not, the limit is lower. */
+static void look_down(struct weir_quota *quota, double ours, double noise, int64_t window_us,
+                      int64_t now_us)
+{
+    double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
+    double drained = quota->first - quota->foreign;
+    if (due > noise && drained < DRAINS * due)
+        weir_quota_set_limit(quota, ours);
+}
+
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
                        bool trusted, int64_t window_us, int64_t now_us)
 {
@@ -79,7 +97,10 @@ void weir_quota_sample(struct weir_quota *quota, double remaining, double used, 
         look_up(quota, remaining, ours, noise, window_us, now_us);
     quota->foreign = ours < quota->limit ? quota->limit - ours : 0;
     quota->sample_us = now_us;
+    if (trusted && quota->first_us != WEIR_NEVER)
+        look_down(quota, ours, noise, window_us, now_us);
     if (quota->first_us == WEIR_NEVER) {
+        quota->foreign = ours < quota->limit ? quota->limit - ours : 0;
         quota->first = quota->foreign;
         quota->first_us = now_us;
     }
@@ -91,13 +112,6 @@ void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us)
 {
     quota->ghost = missing;
     quota->ghost_us = now_us;
-}
-
-static double draining(double amount, int64_t since_us, int64_t window_us, int64_t now_us)
-{
-    if (since_us == WEIR_NEVER || now_us - since_us >= window_us)
-        return 0;
-    return amount * (1 - (double)(now_us - since_us) / (double)window_us);
 }
 
 /* Foreign use as it is now: what was there at the first sample goes on draining. */

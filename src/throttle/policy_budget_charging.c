@@ -9,6 +9,7 @@
 
 #define EXCITED      0.02 /* of the budget that own use has to leave its drift by to be read */
 #define PULL         10   /* samples of that size that speak for the ρ that we have */
+#define NOT_WORSE    4.0  /* times what the best guess leaves unexplained */
 #define EXPLAINED    0.9
 #define USED_MIN     0.03 /* of the budget */
 #define RHO_DROP     0.5
@@ -77,9 +78,14 @@ static void choose(struct weir_charging *charging)
     }
 }
 
+/* What is in flight makes a charge at the beginning hard to see: how long it takes is not known. */
 static void judge(struct weir_charging *charging)
 {
-    charging->trusted = solve(&charging->fits[charging->best]).rho > RHO_MIN;
+    struct line best = solve(&charging->fits[charging->best]);
+    uint32_t lag = charging->best / WEIR_CHARGING_RULES;
+    uint32_t begin = WEIR_SERIES_AT_BEGIN + WEIR_CHARGING_RULES * lag;
+    charging->trusted = best.rho > RHO_MIN;
+    charging->at_begin = solve(&charging->fits[begin]).rest < NOT_WORSE * best.rest;
 }
 
 /* --- the long run ----------------------------------------------------------------------------- */

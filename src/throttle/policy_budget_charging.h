@@ -62,9 +62,10 @@ struct weir_charging {
     struct weir_fit fits[WEIR_CHARGING_GUESSES];
     uint32_t samples;
     uint32_t best;
-    double rho;   /* share of the client's time that is charged */
-    bool trusted; /* the headers behave */
-    double moved; /* own use that the samples have seen pass */
+    double rho;    /* share of the client's time that is charged */
+    bool trusted;  /* the headers behave */
+    bool at_begin; /* it may well be that time is charged at the beginning */
+    double moved;  /* own use that the samples have seen pass */
 };
 
 struct weir_guess weir_charging_guess(uint32_t guess);

@@ -99,6 +99,7 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, budget->window_us, now_us);
+    it->heard_rho = weir_budget_rho(budget);
     learn_coarseness(budget, it, foreign_before, now_us);
 }
 

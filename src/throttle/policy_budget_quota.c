@@ -10,7 +10,7 @@
 #define HIGHER   1.1  /* times the limit: our own use is not known well enough to see less */
 #define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
 #define CROWDED  1.03 /* times the foreign use that is expected: it is not steady */
-#define DRAINS   0.3 /* of what is due */
+#define DRAINS   0.3  /* of what is due */
 #define PERSISTS 20   /* a higher limit has to show for this part of a window */
 
 void weir_quota_init(struct weir_quota *quota, double limit)
@@ -86,7 +86,8 @@ static void look_down(struct weir_quota *quota, double ours, double noise, int64
     double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
     double drained = quota->first - quota->foreign;
     if (due > noise && drained < DRAINS * due)
-        weir_quota_set_limit(quota, ours);
+        weir_quota_set_limit(
+            quota, ours < quota->limit - quota->first ? ours : quota->limit - quota->first);
 }
 
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,

@@ -22,6 +22,7 @@
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
+#define SPARE            1.0 /* requests that there has to be room for now, whatever leaves later */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 
@@ -87,8 +88,11 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
     double noise = weir_budget_noise(budget, lane, which);
     if (weir_budget_is_coarse(budget, lane))
         noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
-    return weir_quota_ours(&lane->quotas[which], noise, budget->window_us, now_us) *
-           (1 - margin - budget->caution);
+    double all = weir_quota_ours(&lane->quotas[which], noise, budget->window_us, now_us);
+    if (which == WEIR_BUDGET_EXECUTION && lane->heard.known)
+        all +=
+            (weir_budget_rho(budget) - lane->heard_rho) * lane->heard.used[budget->charging.best];
+    return all * (1 - margin - budget->caution);
 }
 
 /* The server's execution sum `ahead_us` from now, without the request in question. */
@@ -111,13 +115,13 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     double cost = weir_budget_rho(budget) * expected_us;
     double now_flying = load->elapsed_us;
     double doubt_us = 0; /* what one in flight may be off by */
-    if (weir_budget_series(budget) == WEIR_SERIES_AT_BEGIN) {
-        now_flying += load->rest_us; /* charged already */
-        doubt_us = budget->spread_us;
+    if (budget->charging.at_begin) {
+        now_flying += load->rest_us; /* charged already, or it may be */
+        doubt_us = 1.5 * budget->spread_us;
     }
     if (budget->lane_count > 1 && !budget->pinned)
         doubt_us += expected_us / 2; /* it may be on another server */
-    now_flying += 2 * doubt_us * sqrt(load->count + 1);
+    now_flying += 2 * doubt_us * sqrt(load->count + 1) + SPARE * expected_us;
     double half = load->elapsed_us + load->half_us;
     double all = load->elapsed_us + load->rest_us;
     return execution_at(budget, lane, now_flying, 0, now_us) < limit &&

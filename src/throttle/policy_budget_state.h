@@ -52,6 +52,7 @@ struct weir_budget_lane {
     struct weir_requests_heard requests_heard;
     uint32_t untold;  /* answers that told of requests only */
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
+    double heard_rho; /* what the share was taken for then */
     double left_xx; /* what left our window between headers, and how much of it had not left the */
     double left_xy; /* server's: sums of squares and products, old samples fading */
     int64_t probe_us; /* a coarse window: no request before, while none is in flight */

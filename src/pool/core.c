@@ -215,8 +215,9 @@ static void rank(struct weir_core *core, uint32_t connection)
         .last_leased = it->last_leased,
         .cursor = core->cursor,
         .has_headroom = core->policy->headroom != NULL,
+        .headroom = 1,
     };
-    if (candidate.has_headroom)
+    if (candidate.has_headroom && core->now_us != WEIR_NEVER)
         candidate.headroom =
             core->policy->headroom(weir_core_policy_state(core, connection), core->now_us);
     weir_heap_set(&core->candidates, connection, core->strategy->rank(&candidate));

@@ -207,11 +207,12 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         plan_probe(budget, &budget->lanes[i], now_us);
     if (budget->flight_count == WEIR_BUDGET_FLIGHTS_MAX)
         return;
+    double expected_us = weir_budget_expected_us(budget, lease->kind, now_us);
     uint32_t place = budget->flight_count++;
     budget->flights[place] = (struct weir_budget_flight){
         .serial = lease->serial,
         .sent_us = now_us,
-        .expected_us = weir_budget_expected_us(budget, lease->kind, now_us),
+        .expected_us = expected_us,
         .lane = lane_of(budget, lease->server_id),
         .beside = budget->flight_count,
     };

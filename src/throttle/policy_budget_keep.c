@@ -4,7 +4,7 @@
  * each lane's window, with its age. Little-endian words of 64 bits:
  *
  *     magic  window  concurrent  rho  guess  lanes, then for each lane
- *     server  requests limit  execution limit  entries, then for each entry
+ *     server  requests limit  execution limit, then for each of its entries
  *     series  age  amount
  *
  * An entry is one sixty-fourth of a window, as old as its end.
@@ -17,7 +17,7 @@
 #define MAGIC      UINT64_C(0x5745495242554431) /* WEIRBUD1 */
 #define PORTIONS   64
 #define HEAD_WORDS 6
-#define LANE_WORDS 4
+#define LANE_WORDS 3
 #define UNIT       1000.0 /* fractions are kept in thousandths */
 
 struct words {
@@ -74,7 +74,6 @@ size_t weir_budget_save(const void *state, int64_t now_us, void *bytes, size_t b
         put(&words, (int64_t)lane->server_id);
         put(&words, (int64_t)lane->quotas[WEIR_BUDGET_REQUESTS].limit);
         put(&words, (int64_t)lane->quotas[WEIR_BUDGET_EXECUTION].limit);
-        put(&words, (int64_t)PORTIONS * WEIR_SERIES_COUNT);
         put_entries(&words, budget, &lane->ledger, now_us);
     }
     return words.used <= words.max ? words.used * 8 : 0;
@@ -106,7 +105,7 @@ static void load_lane(struct words *words, struct weir_budget *budget,
     double execution = (double)get(words);
     weir_budget_lane_init(budget, lane, server_id, requests > 0 ? requests : 1,
                           execution > 0 ? execution : 1, now_us);
-    for (int64_t left = get(words); left > 0; left--) {
+    for (int left = PORTIONS * WEIR_SERIES_COUNT; left > 0; left--) {
         int64_t series = get(words);
         int64_t at_us = now_us - age_us - get(words);
         int64_t amount = get(words);

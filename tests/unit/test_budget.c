@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Budget, decision by decision: a policy state that is told what happened and asked what may go.
+ * A *row* of the tables is an observation and the decision that has to follow.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "support/rig.h"
+#include "support/suite.h"
+#include "throttle/policy_budget_state.h"
+
+static struct weir_budget *budget;
+static struct weir_adaptive_rate_options options;
+static int64_t now_us;
+static uint64_t serial;
+
+static void setup(void)
+{
+    struct weir_options all;
+    weir_options_defaults(&all);
+    options = all.adaptive_rate;
+    free(budget);
+    budget = weir_calloc(1, sizeof(*budget));
+    weir_policy_budget.init(budget, &options);
+    now_us = SECONDS(1);
+    serial = 0;
+}
+
+static struct weir_admission ask(uint32_t shut_lanes)
+{
+    static const struct weir_ask plain;
+    struct weir_policy_ask wish = { &plain, budget->flight_count, shut_lanes };
+    struct weir_admission ret;
+    weir_policy_budget.admit(budget, &wish, now_us, &ret);
+    return ret;
+}
+
+static struct weir_policy_lease lend(const struct weir_admission *admission)
+{
+    struct weir_policy_lease lease = {
+        .serial = ++serial,
+        .lane = admission->lane,
+        .server_id = admission->server_id,
+        .epoch = weir_policy_budget.epoch(budget),
+        .leased_us = now_us,
+        .sent_us = now_us,
+    };
+    weir_policy_budget.leased(budget, &lease, now_us);
+    weir_policy_budget.sent(budget, &lease, now_us);
+    return lease;
+}
+
+static void give_back(const struct weir_policy_lease *lease, struct weir_answer answer)
+{
+    weir_policy_budget.answered(budget, lease, &answer, WEIR_NEVER, now_us);
+}
+
+/* One request after the other, each as long as said, without headers. */
+static void work(int requests, int64_t duration_us)
+{
+    for (int i = 0; i < requests; i++) {
+        struct weir_admission any = { 0 };
+        struct weir_policy_lease lease = lend(&any);
+        now_us += duration_us;
+        give_back(&lease, answer_ok(duration_us));
+    }
+}
+
+/* How many may go at the same moment. */
+static int burst(void)
+{
+    int count = 0;
+    for (struct weir_admission it = ask(0); it.ok; it = ask(0)) {
+        lend(&it);
+        count++;
+        must(count < 1000);
+    }
+    return count;
+}
+
+START_TEST(the_first_requests_are_as_many_as_use_the_budget_up)
+{
+    setup();
+    ck_assert_int_eq(burst(), 4); /* 1,200 s in 300 s */
+    struct weir_admission refused = ask(0);
+    ck_assert(!refused.ok);
+    ck_assert_int_gt(refused.not_before_us, now_us);
+    ck_assert_int_eq(refused.bound_by, WEIR_BOUND_GUARD);
+}
+END_TEST
+
+START_TEST(a_full_window_admits_nothing_until_something_leaves_it)
+{
+    setup();
+    work(150, SECONDS(2)); /* 300 s, one at a time, then the rest of it at once */
+    for (int i = 0; i < 440; i++) {
+        struct weir_admission any = { 0 };
+        struct weir_policy_lease lease = lend(&any);
+        lease.sent_us = now_us - SECONDS(2);
+        budget->flights[0].sent_us = lease.sent_us;
+        give_back(&lease, answer_ok(SECONDS(2)));
+    }
+    struct weir_admission full = ask(0);
+    ck_assert(!full.ok);
+    ck_assert(full.paced);
+    ck_assert_int_eq(full.bound_by, WEIR_BOUND_BUDGET_EXECUTION);
+    now_us += SECONDS(60);
+    ck_assert(ask(0).ok);
+}
+END_TEST
+
+START_TEST(requests_are_counted_as_well_as_their_time)
+{
+    setup();
+    for (int i = 0; i < 5930; i++) {
+        struct weir_admission any = { 0 };
+        struct weir_policy_lease lease = lend(&any);
+        give_back(&lease, answer_ok(MS(1)));
+    }
+    struct weir_admission full = ask(0);
+    ck_assert(!full.ok);
+    ck_assert_int_eq(full.bound_by, WEIR_BOUND_BUDGET_REQUESTS);
+    now_us += SECONDS(302);
+    ck_assert(ask(0).ok);
+}
+END_TEST
+
+static struct weir_answer throttle(enum weir_throttle_kind kind, int64_t limit, int64_t window_us)
+{
+    struct weir_answer answer = answer_throttle(SECONDS(5));
+    answer.verdict.throttle = kind;
+    answer.verdict.limit = (struct weir_named_limit){ limit, window_us };
+    return answer;
+}
+
+/* observation: a throttle that names a limit; decision: what is believed afterwards. */
+START_TEST(a_throttle_teaches_the_limit_that_it_names)
+{
+    static const struct {
+        enum weir_throttle_kind kind;
+        int64_t limit;
+        int64_t window_us;
+        double requests;
+        double execution_s;
+        double concurrent;
+        double window_s;
+    } rows[] = {
+        { WEIR_THROTTLE_REQUESTS, 3000, SECONDS(300), 3000, 1200, 50, 300 },
+        { WEIR_THROTTLE_REQUESTS, 8000, SECONDS(300), 8000, 1200, 50, 300 },
+        { WEIR_THROTTLE_EXECUTION_TIME, 600000, SECONDS(300), 6000, 600, 50, 300 },
+        { WEIR_THROTTLE_EXECUTION_TIME, 24000, SECONDS(6), 6000, 24, 50, 6 },
+        { WEIR_THROTTLE_EXECUTION_TIME, 0, 0, 6000, 1200, 50, 300 },
+        { WEIR_THROTTLE_CONCURRENCY, 2, 0, 6000, 1200, 2, 300 },
+        { WEIR_THROTTLE_CONCURRENCY, 0, 0, 6000, 1200, 3, 300 },
+        { WEIR_THROTTLE_OTHER, 0, 0, 6000, 1200, 3, 300 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        setup();
+        struct weir_policy_lease lease = { 0 };
+        for (int k = 0; k < 4; k++) {
+            struct weir_admission any = { 0 };
+            lease = lend(&any);
+        }
+        now_us += MS(50);
+        give_back(&lease, throttle(rows[i].kind, rows[i].limit, rows[i].window_us));
+        const struct weir_quota *quotas = budget->lanes[0].quotas;
+        ck_assert_double_eq_tol(quotas[WEIR_BUDGET_REQUESTS].limit, rows[i].requests, 1e-6);
+        ck_assert_double_eq_tol(quotas[WEIR_BUDGET_EXECUTION].limit / 1e6, rows[i].execution_s,
+                                1e-6);
+        ck_assert_double_eq_tol(budget->concurrent, rows[i].concurrent, 1e-6);
+        ck_assert_double_eq_tol((double)budget->window_us / 1e6, rows[i].window_s, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(the_throttles_of_one_flight_teach_once)
+{
+    setup();
+    struct weir_policy_lease leases[4];
+    for (int i = 0; i < 4; i++) {
+        struct weir_admission any = { 0 };
+        leases[i] = lend(&any);
+    }
+    for (int i = 0; i < 4; i++)
+        give_back(&leases[i], throttle(WEIR_THROTTLE_CONCURRENCY, 0, 0));
+    ck_assert_double_eq_tol(budget->concurrent, 1, 1e-6); /* the first had nobody beside it */
+    ck_assert_uint_eq(weir_policy_budget.epoch(budget), 1);
+    ck_assert_uint_eq(budget->throttle_events, 4);
+}
+END_TEST
+
+/* A server that charges a share of the time while it runs and says what is left. */
+static void serve(uint64_t server_id, int requests, int64_t duration_us, double share,
+                  double *used_us)
+{
+    for (int i = 0; i < requests; i++) {
+        struct weir_admission any = { 0 };
+        struct weir_policy_lease lease = lend(&any);
+        now_us += duration_us;
+        *used_us += share * (double)duration_us;
+        struct weir_answer answer = answer_ok(duration_us);
+        answer.budget = (struct weir_budget_headers){
+            .execution_known = true,
+            .requests_known = true,
+            .requests_remaining = 6000 - (int64_t)serial,
+            .execution_remaining_us = (int64_t)(1200e6 - *used_us),
+            .server_id = server_id,
+        };
+        give_back(&lease, answer);
+        now_us += i % 3 * SECONDS(0.5); /* so that it can be told from a drift */
+    }
+}
+
+START_TEST(the_share_that_is_charged_is_read_off_the_headers)
+{
+    setup();
+    double used_us = 0;
+    serve(1, 90, SECONDS(2), 0.7, &used_us);
+    ck_assert(budget->charging.trusted);
+    ck_assert_double_eq_tol(budget->charging.rho, 0.7, 0.02);
+    ck_assert_double_lt(budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].foreign, 12e6);
+}
+END_TEST
+
+START_TEST(headers_that_do_not_move_are_not_trusted)
+{
+    setup();
+    for (int i = 0; i < 60; i++) {
+        double used_us = 0;
+        serve(1, 1, SECONDS(2), 0, &used_us);
+    }
+    ck_assert(!budget->charging.trusted);
+    ck_assert_double_eq_tol(budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].limit, 1200e6, 1);
+}
+END_TEST
+
+START_TEST(a_header_that_says_less_is_believed_at_once)
+{
+    setup();
+    double used_us = 1200e6 - 60e6;
+    serve(1, 1, SECONDS(2), 1, &used_us);
+    int count = burst();
+    ck_assert_int_ge(count, 1);
+    double ours = weir_quota_ours(&budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION], 0,
+                                  budget->window_us, now_us);
+    ck_assert_double_lt(ours, 62e6);
+}
+END_TEST
+
+START_TEST(a_new_server_gets_a_lane_and_no_more_than_there_are)
+{
+    setup();
+    double used_us = 0;
+    for (uint64_t id = 1; id <= WEIR_LANES_MAX + 4; id++)
+        serve(id, 1, MS(10), 1, &used_us);
+    ck_assert_uint_eq(budget->lane_count, WEIR_LANES_MAX);
+}
+END_TEST
+
+START_TEST(lanes_are_chosen_once_the_cookie_holds_and_no_longer_than_it_does)
+{
+    setup();
+    double used_us = 0;
+    serve(1, 2, MS(10), 1, &used_us);
+    serve(2, 2, MS(10), 1, &used_us);
+    for (int i = 0; i < 20; i++) {
+        struct weir_admission to = { .server_id = 1 + i % 2 };
+        struct weir_policy_lease lease = lend(&to);
+        struct weir_answer answer = answer_ok(MS(10));
+        answer.budget.server_id = to.server_id;
+        give_back(&lease, answer);
+    }
+    ck_assert(budget->pinned);
+    struct weir_admission first_shut = ask(1);
+    ck_assert(first_shut.ok);
+    ck_assert_uint_eq(first_shut.lane, 1);
+    for (int i = 0; i < 20; i++) {
+        struct weir_admission to = { .server_id = 1 };
+        struct weir_policy_lease lease = lend(&to);
+        struct weir_answer answer = answer_ok(MS(10));
+        answer.budget.server_id = 2;
+        give_back(&lease, answer);
+    }
+    ck_assert(!budget->pinned);
+}
+END_TEST
+
+START_TEST(what_was_learned_outlives_a_restart_and_ages)
+{
+    static unsigned char bytes[1024 * 1024];
+    setup();
+    double used_us = 0;
+    serve(9, 100, SECONDS(2), 0.8, &used_us);
+    budget->concurrent = 17;
+    size_t len = weir_policy_budget.save(budget, now_us, bytes, sizeof(bytes));
+    ck_assert_uint_gt(len, 0);
+    ck_assert_uint_eq(weir_policy_budget.save(budget, now_us, bytes, len - 1), 0);
+    weir_policy_budget.save(budget, now_us, bytes, len);
+    double before = weir_budget_used(budget, 0, WEIR_BUDGET_EXECUTION, now_us);
+    int64_t saved_us = now_us;
+
+    setup();
+    now_us = SECONDS(5000);
+    ck_assert(weir_policy_budget.load(budget, bytes, len, 0, now_us));
+    ck_assert_double_eq_tol(budget->concurrent, 17, 1e-9);
+    ck_assert_uint_eq(budget->lanes[0].server_id, 9);
+    double after = weir_budget_used(budget, 0, WEIR_BUDGET_EXECUTION, now_us);
+    ck_assert_double_eq_tol(after, before, 0.02 * 1200e6);
+
+    setup();
+    now_us = saved_us + SECONDS(400);
+    ck_assert(weir_policy_budget.load(budget, bytes, len, SECONDS(400), now_us));
+    ck_assert_double_eq_tol(weir_budget_used(budget, 0, WEIR_BUDGET_EXECUTION, now_us), 0, 1);
+
+    bytes[0] ^= 1;
+    ck_assert(!weir_policy_budget.load(budget, bytes, len, 0, now_us));
+    bytes[0] ^= 1;
+    ck_assert(!weir_policy_budget.load(budget, bytes, len - 8, 0, now_us));
+    ck_assert(!weir_policy_budget.load(budget, bytes, 0, 0, now_us));
+}
+END_TEST
+
+START_TEST(any_bytes_are_refused_or_harmless)
+{
+    static unsigned char bytes[1024 * 1024];
+    setup();
+    double used_us = 0;
+    serve(9, 30, SECONDS(2), 0.8, &used_us);
+    size_t len = weir_policy_budget.save(budget, now_us, bytes, sizeof(bytes));
+    struct weir_rng rng;
+    weir_rng_init(&rng, 3, 0);
+    for (int i = 0; i < 2000; i++) {
+        size_t at = weir_rng_below(&rng, len);
+        unsigned char kept = bytes[at];
+        bytes[at] = (unsigned char)weir_rng_below(&rng, 256);
+        setup();
+        weir_policy_budget.load(budget, bytes, len, SECONDS(1), now_us);
+        ask(0);
+        double room = weir_policy_budget.headroom(budget, now_us);
+        must(room <= 1);
+        bytes[at] = kept;
+    }
+}
+END_TEST
+
+START_TEST(the_connection_with_most_left_is_chosen)
+{
+    struct rig rig;
+    rig_init(&rig, 2);
+    rig.options.adaptive_rate.policy = "Budget";
+    rig.options.pool.selection_strategy = "Headroom";
+    rig_start(&rig);
+    struct weir_lease first = rig_lease(&rig);
+    rig.now_us += SECONDS(30);
+    rig_settle(&rig, first, answer_ok(SECONDS(30)));
+    for (int i = 0; i < 3; i++) {
+        struct weir_lease lease = rig_lease(&rig);
+        ck_assert_uint_ne(lease.connection, first.connection);
+    }
+    rig_release(&rig);
+}
+END_TEST
+
+START_TEST(headroom_without_books_goes_by_leases_and_around_throttles)
+{
+    struct rig rig;
+    rig_init(&rig, 3);
+    rig.options.adaptive_rate.policy = "Fixed";
+    rig.options.adaptive_rate.fixed_parallelism = 4;
+    rig.options.pool.selection_strategy = "Headroom";
+    rig_start(&rig);
+    struct weir_lease first = rig_lease(&rig);
+    ck_assert_uint_eq(first.connection, 0);
+    ck_assert_uint_eq(rig_lease(&rig).connection, 1);
+    ck_assert_uint_eq(rig_lease(&rig).connection, 2);
+    rig_settle(&rig, first, answer_throttle(SECONDS(60)));
+    for (int i = 0; i < 4; i++)
+        ck_assert_uint_ne(rig_lease(&rig).connection, 0);
+    rig_release(&rig);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("budget");
+    suite_add(&s, the_first_requests_are_as_many_as_use_the_budget_up);
+    suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);
+    suite_add(&s, requests_are_counted_as_well_as_their_time);
+    suite_add(&s, a_throttle_teaches_the_limit_that_it_names);
+    suite_add(&s, the_throttles_of_one_flight_teach_once);
+    suite_add(&s, the_share_that_is_charged_is_read_off_the_headers);
+    suite_add(&s, headers_that_do_not_move_are_not_trusted);
+    suite_add(&s, a_header_that_says_less_is_believed_at_once);
+    suite_add(&s, a_new_server_gets_a_lane_and_no_more_than_there_are);
+    suite_add(&s, lanes_are_chosen_once_the_cookie_holds_and_no_longer_than_it_does);
+    suite_add(&s, what_was_learned_outlives_a_restart_and_ages);
+    suite_add(&s, any_bytes_are_refused_or_harmless);
+    suite_add(&s, the_connection_with_most_left_is_chosen);
+    suite_add(&s, headroom_without_books_goes_by_leases_and_around_throttles);
+    return suite_run(&s);
+}

@@ -26,7 +26,7 @@ static const struct {
     { "--keep", COMPLETION_DIRECTORY, NULL },
     { "--log-level", COMPLETION_WORDS, "error warning info debug trace" },
     { "--log-format", COMPLETION_WORDS, "text json" },
-    { "--policy", COMPLETION_WORDS, "Aimd Dop Fixed" },
+    { "--policy", COMPLETION_WORDS, "Aimd Budget Dop Fixed" },
     { "--preset", COMPLETION_WORDS, "Conservative Balanced Aggressive" },
     { "--strategy", COMPLETION_WORDS, "ThrottleAware RoundRobin LeastConnections" },
     { "--batch-size", COMPLETION_WORDS, "auto" },

@@ -9,7 +9,7 @@
 
 #define EXCITED      0.02 /* of the budget that own use has to leave its drift by to be read */
 #define PULL         10   /* samples of that size that speak for the ρ that we have */
-#define NOT_WORSE     20.0  /* times what the best guess leaves unexplained */
+#define NOT_WORSE    20.0 /* times what the best guess leaves unexplained */
 #define EXPLAINED    0.9
 #define USED_MIN     0.03 /* of the budget */
 #define RHO_DROP     0.5

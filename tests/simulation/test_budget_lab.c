@@ -105,7 +105,8 @@ START_TEST(twice_the_time_takes_twice_as_long)
         twice.limits.execution_us *= 2;
         twice.services[0].median_s *= 2;
         twice.services[0].overhead_us *= 2;
-        double ratio = run(&twice, "budget", seed).makespan_s / run(&once, "budget", seed).makespan_s;
+        double ratio =
+            run(&twice, "budget", seed).makespan_s / run(&once, "budget", seed).makespan_s;
         ck_assert_double_gt(ratio, 1.8);
         ck_assert_double_lt(ratio, 2.2);
     }

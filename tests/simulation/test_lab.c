@@ -35,13 +35,14 @@ START_TEST(policies_are_found_by_name_and_wrong_names_are_explained)
 {
     struct lab_policy policy;
     struct weir_error err;
-    const char *const good[] = { "aimd",       "Aimd:Conservative",
-                                 "dop",        "fixed:52",
-                                 "aimd-seed",  "aimd:balanced@RoundRobin",
-                                 "aimd-tuned", "gradient2",
-                                 "AWS",        "azcopy",
-                                 "cosmos",     "token-bucket",
-                                 "retry-after" };
+    const char *const good[] = { "aimd",          "Aimd:Conservative",
+                                 "dop",           "fixed:52",
+                                 "aimd-seed",     "aimd:balanced@RoundRobin",
+                                 "aimd-tuned",    "gradient2",
+                                 "AWS",           "azcopy",
+                                 "cosmos",        "token-bucket",
+                                 "retry-after",   "budget",
+                                 "Budget:explore" };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         ck_assert_int_eq(lab_policy_find(weir_str_from(good[i]), &policy, &err), WEIR_OK);
         ck_assert_str_eq(policy.name, good[i]);
@@ -54,7 +55,8 @@ START_TEST(policies_are_found_by_name_and_wrong_names_are_explained)
     ck_assert_str_eq(
         err.message,
         "no policy is called \"vegas\": there are aimd, aimd:conservative, aimd:balanced, "
-        "aimd:aggressive, dop, fixed:1 to fixed:52, retry-after, aimd-seed, aimd-tuned, gradient2, "
+        "aimd:aggressive, budget, budget:explore, dop, fixed:1 to fixed:52, retry-after, "
+        "aimd-seed, aimd-tuned, gradient2, "
         "aws, azcopy, cosmos and token-bucket, each with @RoundRobin or @LeastConnections behind "
         "it if not ThrottleAware");
     lab_policy_find(weir_str_from("dop@leastconnections"), &policy, &err);

@@ -345,6 +345,32 @@ START_TEST(any_bytes_are_refused_or_harmless)
 }
 END_TEST
 
+/* Ten in flight use 1,200 s up in 120 s. What is said on the way has to be right to a twentieth. */
+START_TEST(a_throttle_is_predicted_as_long_as_nobody_holds_back)
+{
+    struct weir_policy_lease leases[10];
+    struct weir_admission any = { 0 };
+    struct weir_adaptive_rate_stats stats;
+    setup();
+    weir_policy_budget.stats(budget, now_us, &stats);
+    ck_assert_int_eq(stats.predicted_throttle_in_us, -1);
+    int64_t begin_us = now_us;
+    for (int i = 0; i < 10; i++)
+        leases[i] = lend(&any);
+    for (int round = 1; round < 55; round++) {
+        now_us += SECONDS(2);
+        for (int i = 0; i < 10; i++) {
+            give_back(&leases[i], answer_ok(SECONDS(2)));
+            leases[i] = lend(&any);
+        }
+        weir_policy_budget.stats(budget, now_us, &stats);
+        int64_t wrong_us = now_us + stats.predicted_throttle_in_us - (begin_us + SECONDS(120));
+        if (round > 5)
+            must(stats.predicted_throttle_in_us >= 0 && llabs(wrong_us) < SECONDS(6));
+    }
+}
+END_TEST
+
 START_TEST(the_connection_with_most_left_is_chosen)
 {
     struct rig rig;
@@ -397,6 +423,7 @@ int main(void)
     suite_add(&s, lanes_are_chosen_once_the_cookie_holds_and_no_longer_than_it_does);
     suite_add(&s, what_was_learned_outlives_a_restart_and_ages);
     suite_add(&s, any_bytes_are_refused_or_harmless);
+    suite_add(&s, a_throttle_is_predicted_as_long_as_nobody_holds_back);
     suite_add(&s, the_connection_with_most_left_is_chosen);
     suite_add(&s, headroom_without_books_goes_by_leases_and_around_throttles);
     return suite_run(&s);

@@ -112,8 +112,8 @@ START_TEST(a_charge_is_the_same_amount_in_every_series_and_is_never_forgotten_ea
             must(weir_ledger_used(&ledger, (enum weir_series)series, end_us) == amount);
         must(weir_ledger_used(&ledger, WEIR_SERIES_AT_END, end_us + window_us) == amount);
         must(weir_ledger_used(&ledger, WEIR_SERIES_AT_BEGIN, begin_us + window_us) == amount);
-        int64_t middle = weir_ledger_used(&ledger, WEIR_SERIES_ACCRUED,
-                                          (begin_us + end_us) / 2 + window_us);
+        int64_t middle =
+            weir_ledger_used(&ledger, WEIR_SERIES_ACCRUED, (begin_us + end_us) / 2 + window_us);
         must(middle >= amount / 2 - 1 && middle <= amount);
         int64_t gone_us = end_us + window_us + 2 * ledger.bucket_us;
         for (int series = 0; series <= WEIR_SERIES_AT_BEGIN; series++)
@@ -153,8 +153,8 @@ START_TEST(a_measure_is_between_the_sums_of_whole_buckets)
         int64_t since_us = now_us - (int64_t)weir_rng_below(&rng, 6 * WEIR_US_PER_S);
         double measure = weir_ledger_measure(&ledger, WEIR_SERIES_REQUESTS, since_us, now_us);
         int64_t most = weir_ledger_span(&ledger, WEIR_SERIES_REQUESTS, since_us, now_us);
-        int64_t least = weir_ledger_span(&ledger, WEIR_SERIES_REQUESTS,
-                                         since_us + ledger.bucket_us, now_us);
+        int64_t least =
+            weir_ledger_span(&ledger, WEIR_SERIES_REQUESTS, since_us + ledger.bucket_us, now_us);
         must(measure <= (double)most + 1e-6 && measure >= (double)least - 1e-6);
     }
 }

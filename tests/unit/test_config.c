@@ -215,6 +215,20 @@ START_TEST(a_dotnet_file_with_other_sections_is_accepted)
 }
 END_TEST
 
+START_TEST(budget_brings_its_strategy_unless_another_is_asked_for)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"Budget\"}}}");
+    ck_assert_str_eq(finish(config)->pool.selection_strategy, "Headroom");
+    weir_config_free(config);
+    config = weir_config_new();
+    read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"Budget\"},"
+                      "\"Pool\": {\"SelectionStrategy\": \"ThrottleAware\"}}}");
+    ck_assert_str_eq(finish(config)->pool.selection_strategy, "ThrottleAware");
+    weir_config_free(config);
+}
+END_TEST
+
 START_TEST(case_does_not_matter_and_scalars_may_be_strings)
 {
     struct weir_config *config = weir_config_new();
@@ -298,6 +312,7 @@ int main(void)
     suite_add(&s, the_example_of_the_design_loads);
     suite_add(&s, every_key_reaches_its_own_option);
     suite_add(&s, a_dotnet_file_with_other_sections_is_accepted);
+    suite_add(&s, budget_brings_its_strategy_unless_another_is_asked_for);
     suite_add(&s, case_does_not_matter_and_scalars_may_be_strings);
     suite_add(&s, keys_may_be_written_with_colons_as_in_dotnet);
     suite_add(&s, a_decimal_comma_of_the_locale_changes_nothing);

@@ -229,6 +229,8 @@ START_TEST(the_dump_shows_every_setting_and_where_it_comes_from)
               "Dataverse:AdaptiveRate:RecoveryMultiplier = 1.5  (command line)\n"
               "Dataverse:AdaptiveRate:LastKnownGoodTTL = 00:05:00  (default)\n"
               "Dataverse:AdaptiveRate:IdleResetPeriod = 00:05:00  (default)\n"
+              "Dataverse:AdaptiveRate:Budget:Explore = false  (default)\n"
+              "Dataverse:AdaptiveRate:Budget:Window = 00:05:00  (default)\n"
               "Dataverse:BulkOperations:MaxParallelBatches = null  (default)\n"
               "Dataverse:Http:ConnectTimeout = 00:00:10  (default)\n"
               "Dataverse:Http:FirstByteTimeout = 00:04:00  (default)\n"

@@ -285,7 +285,8 @@ START_TEST(adaptive_rate_statistics_have_every_field)
                            "\"LastIncreaseTime\":null,"
                            "\"LastActivityTime\":\"2026-01-01T00:00:02.500Z\","
                            "\"AverageBatchMs\":10000.000,\"ExecutionTimeCeiling\":20,"
-                           "\"ThrottleCeiling\":19,\"BoundBy\":\"pool\"}");
+                           "\"ThrottleCeiling\":19,\"BoundBy\":\"pool\","
+                           "\"PredictedThrottleInSeconds\":null}");
     rig_release(&rig);
 }
 END_TEST

@@ -3,14 +3,14 @@
 #include "throttle/policy_budget_guard.h"
 
 #define FORGET      0.99
-#define RISE        2    /* a round */
+#define RISE        1.5  /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL        0.85
 #define FALL_ROUNDS 3    /* between two falls */
 #define FADE        0.3  /* what counts of the samples before a fall */
-#define SIGNIFICANT 3.5  /* slope over its standard error */
+#define SIGNIFICANT 3.0  /* slope over its standard error */
 #define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
-#define WASTE       0.35 /* part of one more at a time that is lost to all others being slower */
+#define WASTE       0.25 /* part of one more at a time that is lost to all others being slower */
 #define WEIGHT_MIN  8
 
 void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us)

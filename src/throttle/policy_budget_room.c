@@ -22,7 +22,7 @@
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
-#define SPARE            1.0 /* requests that there has to be room for now, whatever leaves later */
+#define SPARE            1.5 /* requests that there has to be room for now, whatever leaves later */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 

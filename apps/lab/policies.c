@@ -24,7 +24,8 @@ static enum weir_status unknown(struct weir_str name, struct weir_error *err)
     return weir_fail(
         err, WEIR_E_INVALID,
         "no policy is called \"%.*s\": there are aimd, aimd:conservative, "
-        "aimd:balanced, aimd:aggressive, dop, fixed:1 to fixed:%d, retry-after, aimd-seed, "
+        "aimd:balanced, aimd:aggressive, budget, budget:explore, dop, fixed:1 to fixed:%d, "
+        "retry-after, aimd-seed, "
         "aimd-tuned, gradient2, aws, azcopy, cosmos and token-bucket, each with @RoundRobin or "
         "@LeastConnections behind it if not ThrottleAware",
         (int)name.len, name.ptr, WEIR_PARALLELISM_MAX);

@@ -30,7 +30,7 @@ extern const struct weir_policy lab_policy_token_bucket;
 
 /* What --policy all means; plots have colours for the first six. */
 #define LAB_POLICIES_ALL                                                                           \
-    "aimd,dop,fixed:4,aimd-tuned,aimd-seed,retry-after,aimd:conservative,aimd:aggressive,"         \
+    "budget,aimd,dop,fixed:4,aimd-tuned,aimd-seed,retry-after,aimd:conservative,aimd:aggressive,"  \
     "fixed:10,fixed:26,gradient2,aws,azcopy,cosmos,token-bucket"
 
 struct lab_policy {

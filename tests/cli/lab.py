@@ -60,7 +60,7 @@ def test_a_comparison_is_tables_and_plots(folder):
     assert {path.name for path in out.iterdir()} == {
         "comparison.md", "comparison.json", "policies.svg", "shares.svg", "throttles.svg", "timeline.svg"}
     rows = json.loads((out / "comparison.json").read_text())["rows"]
-    assert len(rows) == 4 * 15 and {row["class"] for row in rows} == {"plain", "foreign", "finite"}
+    assert len(rows) == 4 * 16 and {row["class"] for row in rows} == {"plain", "foreign", "finite"}
     for row in rows:
         assert row["share_low"] <= row["share"] <= row["share_high"], row
     text = (out / "comparison.md").read_text()

@@ -220,7 +220,7 @@ START_TEST(every_peer_gets_along_with_the_pool)
         ck_assert_msg(first.jain > 0.98, "%s: %f", name, first.jain);
         count++;
     }
-    ck_assert_int_eq(count, 15);
+    ck_assert_int_eq(count, 16);
 }
 END_TEST
 

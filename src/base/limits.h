@@ -26,6 +26,15 @@
 /* Lanes (web servers) that one connection may be split into. */
 #define WEIR_LANES_MAX 16
 
+/* The value of the cookie that leads to a web server; a longer one is not kept. */
+#define WEIR_COOKIE_BYTES_MAX 256
+
+/* What a policy keeps over a restart: bytes of a connection; bytes of the notes of all of them (of
+ * those that come behind nothing is kept); and how old it is taken for at most. */
+#define WEIR_LESSON_BYTES_MAX  ((size_t)128 * 1024)
+#define WEIR_LESSONS_BYTES_MAX ((size_t)4 * 1024 * 1024)
+#define WEIR_LESSON_AGE_MAX_US (3650 * WEIR_US_PER_DAY)
+
 /* Callers waiting for a lease at the same time. */
 #define WEIR_WAITERS_MAX (1024 * 1024)
 

@@ -11,6 +11,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bulk/driver_parts.h"
+#include "bulk/lessons.h"
+
+/* What the policies have learned is written down so often. */
+#define LESSONS_EVERY_US (30 * WEIR_US_PER_S)
 
 /* --- what happened elsewhere ------------------------------------------------------------------ */
 
@@ -181,6 +185,13 @@ static void write_down(struct weir_driver *driver)
     }
 }
 
+static void note_lessons(struct weir_driver *driver, int64_t now_us)
+{
+    weir_lessons_note(&driver->core, driver->options.settings, driver->options.journal, now_us,
+                      weir_clock_wall_us());
+    driver->lessons_us = weir_time_add(now_us, LESSONS_EVERY_US);
+}
+
 static void log_events(struct weir_driver *driver)
 {
     struct weir_pool_event event;
@@ -246,6 +257,8 @@ void weir_driver_turn(struct weir_driver *driver)
     while (act(driver, now_us)) /* a failure to write may be the end of everything */
         turn_away(driver);
     give_back(driver);
+    if (now_us >= driver->lessons_us)
+        note_lessons(driver, now_us);
     log_events(driver);
     weir_progress_note(&driver->progress, rows_ended(driver), now_us);
     if (!driver->over)
@@ -332,6 +345,10 @@ enum weir_status weir_driver_new(const struct weir_driver_options *options,
     weir_executor_init(&driver->executor, options->pass.plan, &driver->core, seed, now_us);
     if (options->sizes)
         driver->executor.sizes = *options->sizes;
+    if (options->pass.view)
+        weir_lessons_recall(&driver->core, options->settings, options->journal, now_us,
+                            weir_clock_wall_us());
+    driver->lessons_us = weir_time_add(now_us, LESSONS_EVERY_US);
     weir_scribe_init(&driver->scribe, options->journal, options->settings);
     weir_progress_init(&driver->progress, now_us);
     pthread_mutex_init(&driver->lock, NULL);
@@ -417,6 +434,13 @@ void weir_driver_free(struct weir_driver *driver)
     pthread_mutex_destroy(&driver->failure_lock);
     pthread_mutex_destroy(&driver->lock);
     free(driver);
+}
+
+void weir_driver_note_lessons(struct weir_driver *driver)
+{
+    pthread_mutex_lock(&driver->lock);
+    note_lessons(driver, weir_clock_now_us());
+    pthread_mutex_unlock(&driver->lock);
 }
 
 /* --- looking ---------------------------------------------------------------------------------- */

@@ -128,6 +128,9 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);
 /* What requests take, for a later run. */
 void weir_driver_sizes(struct weir_driver *driver, struct weir_sizes *ret);
 
+/* What its policies have learned, into the journal for a later run. Whoever ends the job. */
+void weir_driver_note_lessons(struct weir_driver *driver);
+
 /* Seconds that the rest will take; negative: not known. */
 double weir_driver_eta_s(struct weir_driver *driver, const struct weir_progress_view *rest);
 void weir_driver_connection(struct weir_driver *driver, uint32_t connection,

@@ -46,6 +46,7 @@ struct weir_driver {
     struct weir_executor executor;
     struct weir_scribe scribe;
     struct weir_progress progress;
+    int64_t lessons_us; /* when what the policies have learned is written down next */
     struct weir_timer timer;
     struct weir_batch *held;    /* taken from the intake, beyond the reach */
     struct weir_batch *returns; /* over, but a cancelled request may still read them */

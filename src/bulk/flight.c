@@ -149,6 +149,7 @@ static void send_request(struct weir_flight *flight, const struct weir_token *to
         .line_count = it->lines.count,
         .body = it->body->slices,
         .body_count = it->body->count,
+        .server_id = flight->load->lease.server_id,
     };
     flight->call = weir_link_send(flight->link, token, &request, on_answer, flight);
 }

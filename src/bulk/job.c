@@ -237,6 +237,7 @@ static void leave_notes(struct weir_job *job)
     snprintf(text, sizeof(text), "%llu", (unsigned long long)weir_job_taint(job, &view));
     weir_job_add_note(job, name, text, NULL);
     note_sizes(job);
+    weir_driver_note_lessons(job->driver);
 }
 
 /* The threads of the run are gone when this returns. */

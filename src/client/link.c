@@ -68,11 +68,12 @@ static char *join(const char *name, const char *value)
 static void make_head(struct weir_call *call, const struct weir_token *token,
                       const struct weir_call_request *request)
 {
+    const char *cookie = weir_servers_cookie(&call->link->servers, request->server_id);
     assert(request->line_count <= WEIR_CALL_LINES_MAX);
     call->authorization = join("Authorization: Bearer ", token->text);
     call->lines[call->line_count++] = call->authorization;
-    if (request->affinity) {
-        call->cookie = join("Cookie: ARRAffinity=", request->affinity);
+    if (cookie) {
+        call->cookie = join("Cookie: ARRAffinity=", cookie);
         call->lines[call->line_count++] = call->cookie;
     }
     for (size_t i = 0; i < request->line_count; i++)
@@ -137,6 +138,9 @@ static void learn(struct weir_call *call, const struct weir_call_answer *answer)
     const struct weir_verdict *verdict = &answer->answer.verdict;
     if (verdict->http_status == 0)
         return;
+    weir_servers_hear(
+        &link->servers, answer->answer.budget.server_id,
+        weir_signal_affinity(answer->exchange->headers, answer->exchange->header_count));
     if (verdict->class_ != WEIR_CLASS_BAD_CREDENTIALS) {
         if (call->token_serial > link->spurned_serial) {
             link->spurned_in_a_row = 0;

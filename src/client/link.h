@@ -19,6 +19,7 @@
 #define WEIR_CLIENT_LINK_H
 
 #include "auth/tokens.h"
+#include "client/servers.h"
 #include "net/transport.h"
 #include "protocol/fault.h"
 
@@ -35,6 +36,7 @@ struct weir_link {
     uint64_t spurned_serial;          /* the newest token that the service did not accept */
     int spurned_in_a_row;             /* tokens */
     bool broken;                      /* its credentials are of no use */
+    struct weir_servers servers;      /* that have answered */
 };
 
 /* `options` and `sink` are borrowed. Fails as weir_tokens_new() does. */
@@ -53,7 +55,8 @@ struct weir_call_request {
     size_t line_count;           /* at most WEIR_CALL_LINES_MAX */
     const struct weir_str *body; /* slices */
     size_t body_count;
-    const char *affinity; /* value of the cookie that leads to a web server; NULL: any */
+    uint64_t server_id; /* the web server that it is meant for, as leases say it; 0: any. One that
+                           has not answered this link lately cannot be asked for */
 };
 
 /* Lives during `done` only. */

@@ -47,6 +47,7 @@ static void send_request(struct weir_execution *execution, const struct weir_tok
         .line_count = execution->head.line_count,
         .body = &execution->body,
         .body_count = request->body ? 1 : 0,
+        .server_id = execution->lease.server_id,
     };
     execution->call = weir_link_send(link, token, &call, on_answer, execution);
 }

@@ -136,6 +136,12 @@ void weir_core_restore(struct weir_core *core, uint32_t connection, int64_t now_
 void weir_core_clear_throttle(struct weir_core *core, uint32_t connection, int64_t now_us);
 void weir_core_reset(struct weir_core *core, uint32_t connection, int64_t now_us);
 
+/* What the policy wants to keep of a connection over a restart, and back; as its save and load. */
+size_t weir_core_save(const struct weir_core *core, uint32_t connection, int64_t now_us,
+                      void *bytes, size_t bytes_max);
+bool weir_core_load(struct weir_core *core, uint32_t connection, const void *bytes, size_t len,
+                    int64_t age_us, int64_t now_us);
+
 /* For one who cannot use a lease on this connection: it is passed over as if it were full, until
  * all are considered again. */
 void weir_core_pass_over(struct weir_core *core, uint32_t connection, int64_t now_us);

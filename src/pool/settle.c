@@ -240,6 +240,26 @@ void weir_core_hint(struct weir_core *core, uint32_t connection, int dop_hint, i
     changed(core, connection);
 }
 
+size_t weir_core_save(const struct weir_core *core, uint32_t connection, int64_t now_us,
+                      void *bytes, size_t bytes_max)
+{
+    const void *state = weir_core_policy_state(core, connection);
+    return core->policy->save ? core->policy->save(state, now_us, bytes, bytes_max) : 0;
+}
+
+bool weir_core_load(struct weir_core *core, uint32_t connection, const void *bytes, size_t len,
+                    int64_t age_us, int64_t now_us)
+{
+    void *state = weir_core_policy_state(core, connection);
+    weir_core_advance(core, now_us);
+    int before = weir_core_level(core, connection);
+    if (!core->policy->load || !core->policy->load(state, bytes, len, age_us, core->now_us))
+        return false;
+    weir_core_note_level(core, connection, before);
+    changed(core, connection);
+    return true;
+}
+
 void weir_core_set_aside(struct weir_core *core, uint32_t connection, int64_t now_us)
 {
     struct weir_connection *it = &core->connections[connection];

@@ -151,8 +151,8 @@ static int clamp_hint(struct weir_str value)
     return hint > WEIR_PARALLELISM_MAX ? WEIR_PARALLELISM_MAX : (int)hint;
 }
 
-/* The last ARRAffinity cookie that is set; its sibling ARRAffinitySameSite has another name. */
-static struct weir_str affinity(const struct weir_http_header *headers, size_t header_count)
+/* Its sibling ARRAffinitySameSite has another name. */
+struct weir_str weir_signal_affinity(const struct weir_http_header *headers, size_t header_count)
 {
     static const char name[] = "ARRAffinity=";
     for (size_t i = header_count; i > 0; i--) {
@@ -170,7 +170,7 @@ static uint64_t server_id(const struct weir_http_header *headers, size_t header_
 {
     struct weir_str server = weir_signal_header(headers, header_count, "X-Source");
     if (server.len == 0)
-        server = affinity(headers, header_count);
+        server = weir_signal_affinity(headers, header_count);
     if (server.len == 0)
         return 0;
     uint64_t hash = weir_str_hash(server);

@@ -50,6 +50,9 @@ struct weir_retry_after weir_signal_retry_after(const struct weir_http_header *h
 struct weir_str weir_signal_header(const struct weir_http_header *headers, size_t header_count,
                                    const char *name);
 
+/* The value of the last ARRAffinity cookie that is set, as it stands. Empty: none is. */
+struct weir_str weir_signal_affinity(const struct weir_http_header *headers, size_t header_count);
+
 /* Budgets, dop hint (clamped to 1..52) and server id. */
 struct weir_budget_headers weir_signal_budget(const struct weir_http_header *headers,
                                               size_t header_count);

@@ -150,11 +150,21 @@ static void add_connection(const struct sim_world *world, uint32_t user, struct 
                     counted->sent_while_throttled, counted->max_concurrent);
 }
 
+static void add_server(const struct sim_world *world, uint32_t server, struct weir_buf *json)
+{
+    const struct sim_node *node = &world->nodes[server];
+    weir_buf_printf(json, "%s{\"requests\":%" PRIu64 ",\"asked\":%" PRIu64 "}", server ? "," : "",
+                    node->requests, node->asked);
+}
+
 void sim_world_stats_json(struct sim_world *world, struct weir_buf *json)
 {
     weir_buf_add_text(json, "{\"connections\":[");
     for (uint32_t user = 0; user < world->scenario.connections; user++)
         add_connection(world, user, json);
+    weir_buf_add_text(json, "],\"servers\":[");
+    for (uint32_t server = 0; server < world->scenario.servers; server++)
+        add_server(world, server, json);
     weir_buf_add_text(json, "],\"faults\":");
     sim_faults_counts_json(&world->faults, json);
     weir_buf_add_text(json, ",\"events\":");

@@ -178,6 +178,8 @@ void sim_world_reset(struct sim_world *world, int64_t now_us)
     sim_faults_reset(&world->faults);
     free(world->callers);
     make_callers(world);
+    for (uint32_t i = 0; i < world->scenario.servers; i++)
+        world->nodes[i].requests = world->nodes[i].asked = 0;
 }
 
 int64_t sim_world_settle(struct sim_world *world, int64_t now_us)

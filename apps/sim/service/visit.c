@@ -365,6 +365,9 @@ static struct sim_visit *arrive_api(struct sim_world *world, const struct sim_ht
     struct sim_measure measure = sim_api_measure(world->api, &call);
     struct sim_decision decision =
         ask_law(world, visit->user, wanted, &measure, sim_world_settle(world, now_us));
+    world->nodes[decision.server].requests++;
+    if (wanted != SIM_ANY_SERVER)
+        world->nodes[wanted].asked++;
     if (decision.accepted)
         return admit(world, &occasion, &decision, visit, now_us);
     sim_refuse_by_law(world, &decision, wall_us, &visit->answer);

@@ -35,6 +35,8 @@ struct sim_node {
     char affinity[SIM_NODE_DIGITS + 1]; /* the value of its cookie */
     char source[SIM_NODE_DIGITS + 1];   /* X-Source */
     struct weir_buf headers;            /* those that are always the same */
+    uint64_t requests;                  /* that the law has seen there … */
+    uint64_t asked; /* … and those whose cookie asked for it, wherever they went */
 };
 
 /* A token that was found to be good, for the rest of that second. */

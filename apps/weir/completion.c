@@ -28,7 +28,7 @@ static const struct {
     { "--log-format", COMPLETION_WORDS, "text json" },
     { "--policy", COMPLETION_WORDS, "Aimd Budget Dop Fixed" },
     { "--preset", COMPLETION_WORDS, "Conservative Balanced Aggressive" },
-    { "--strategy", COMPLETION_WORDS, "ThrottleAware RoundRobin LeastConnections" },
+    { "--strategy", COMPLETION_WORDS, "ThrottleAware RoundRobin LeastConnections Headroom" },
     { "--batch-size", COMPLETION_WORDS, "auto" },
     { "--empty", COMPLETION_WORDS, "omit null reject" },
     { "--format", COMPLETION_WORDS, "csv tsv jsonl" },

@@ -82,6 +82,8 @@ static const struct metric of_connections[] = {
     { "average_batch_ms", GAUGE, "milliseconds of a request", KIND_NUMBER, RATE(average_batch_ms) },
     { "execution_time_ceiling", GAUGE, "0: none", KIND_INT, RATE(execution_time_ceiling) },
     { "throttle_ceiling", GAUGE, "0: none", KIND_INT, RATE(throttle_ceiling) },
+    { "predicted_throttle_in_seconds", GAUGE, "seconds until a throttle if all goes on as now",
+      KIND_SPAN, RATE(predicted_throttle_in_us) },
     { "requests", COUNTER, "requests sent", KIND_COUNT, NOW(requests) },
     { "rows_done", COUNTER, "rows done", KIND_COUNT, NOW(rows_done) },
     { "in_flight", GAUGE, "requests on their way", KIND_UNSIGNED, NOW(in_flight) },
@@ -117,6 +119,8 @@ static bool is_known(const struct metric *metric, const void *at)
 {
     if (metric->kind == KIND_NUMBER)
         return isfinite(*(const double *)at) && *(const double *)at >= 0;
+    if (metric->kind == KIND_SPAN)
+        return *(const int64_t *)at >= 0;
     return metric->kind != KIND_MOMENT || *(const int64_t *)at != WEIR_NEVER;
 }
 

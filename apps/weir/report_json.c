@@ -216,6 +216,8 @@ static void add_connection(struct weir_buf *text, const struct report_connection
     add_number(text, "throttle_wait_s", connection->experience.throttle_wait_s);
     add_count(text, "level", it->level);
     add_words(text, "bound_by", weir_bound_name(it->bound_by));
+    add_number(text, "predicted_throttle_in_s",
+               (double)connection->rate.predicted_throttle_in_us / WEIR_US_PER_S);
     add_bool(text, "set_aside", it->set_aside);
     add_kinds(text, count_of_connection, connection);
     add_latency(text, &connection->experience.latency);

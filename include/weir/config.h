@@ -45,9 +45,9 @@ struct weir_connection_options {
 
 /* Dataverse:Pool */
 struct weir_pool_options {
-    const char *selection_strategy;       /* ThrottleAware | RoundRobin | LeastConnections */
-    int max_pool_size;                    /* 0: the sum of the connections' caps */
-    int64_t acquire_timeout_us;           /* 2 min; runs only while waiting for a slot */
+    const char *selection_strategy; /* ThrottleAware | RoundRobin | LeastConnections | Headroom */
+    int max_pool_size;              /* 0: the sum of the connections' caps */
+    int64_t acquire_timeout_us;     /* 2 min; runs only while waiting for a slot */
     int64_t max_retry_after_tolerance_us; /* -1: wait as long as it takes */
 };
 

@@ -18,6 +18,15 @@
  *     weir_pool_release(pool, &lease, &answer);
  *
  * Every function here may be called from any thread.
+ *
+ * Web servers. Behind an organisation's address there are several, each with limits of its own, and
+ * an answer's ARRAffinity cookie leads to the one that sent it. A policy that tells them apart
+ * (Budget) asks for one by lease.server_id. To do as it wishes: when an answer comes, remember the
+ * cookie's value under answer.budget.server_id, for each connection apart, the last few of them;
+ * when a lease has a server_id that is remembered, send `Cookie: ARRAffinity=` and that value; when
+ * it has none, or one that is not remembered, send no cookie at all, and never keep a cookie jar.
+ * Who ignores server_id is served as well: the policy sees that requests go elsewhere, and deals
+ * with all servers as one. weir_execute() and jobs do all of this by themselves.
  */
 #ifndef WEIR_POOL_H
 #define WEIR_POOL_H
@@ -54,7 +63,7 @@ struct weir_lease {
     uint32_t connection;         /* its place in the configuration, from 0 */
     uint32_t lane;               /* web server of the connection; 0 unless the policy opens more */
     uint64_t server_id; /* the web server that it is meant for, as weir_budget_headers names
-                           them; 0: any. A wish: the request may go elsewhere */
+                           them; 0: any. A wish, see above */
     uint64_t epoch;     /* how often the connection's level had been cut when it was sent */
     uint64_t serial;    /* unique in the pool */
     uint32_t slot;

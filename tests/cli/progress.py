@@ -325,7 +325,7 @@ def test_a_dumb_terminal_and_no_terminal_get_plain_lines(folder):
 
 FLAG, COUNT, SPAN, MOMENT = "flag", "count", "span or null", "moment or null"
 BOUNDS = {"max", "dop", "aimd", "execution time", "throttle ceiling", "budget", "concurrency",
-          "pool", "user"}
+          "pool", "user", "budget requests", "budget execution", "pacing", "guard"}
 JOB = {"over": FLAG, "Elapsed": SPAN, "Pass": COUNT, "Passes": COUNT, "PassEnded": COUNT,
        "Read": COUNT, "Done": COUNT, "Rejected": COUNT, "Skipped": COUNT, "InFlight": COUNT,
        "RowsPerSecond": SPAN, "TimeLeft": SPAN, "ReadShare": SPAN, "ThrottledFor": SPAN,
@@ -338,7 +338,7 @@ CONNECTION = {"ConnectionName": str, "CurrentParallelism": COUNT, "MaxParallelis
               "SuccessesSinceThrottle": COUNT, "TotalThrottleEvents": COUNT,
               "LastThrottleTime": MOMENT, "LastIncreaseTime": MOMENT, "LastActivityTime": MOMENT,
               "AverageBatchMs": SPAN, "ExecutionTimeCeiling": COUNT, "ThrottleCeiling": COUNT,
-              "BoundBy": BOUNDS, "Requests": COUNT, "RowsDone": COUNT, "InFlight": COUNT,
+              "BoundBy": BOUNDS, "PredictedThrottleInSeconds": SPAN, "Requests": COUNT, "RowsDone": COUNT, "InFlight": COUNT,
               "Level": COUNT, "ThrottledFor": SPAN, "BreakerOpenFor": SPAN, "IsSetAside": FLAG,
               "RequestsRemaining": SPAN, "ExecutionTimeRemaining": SPAN}
 

@@ -57,6 +57,43 @@ START_TEST(the_service_says_no_in_its_own_words)
 }
 END_TEST
 
+/* A counter of /sim/stats, of each of four web servers. */
+static void count_servers(const char *counter, long ret[4])
+{
+    struct weir_json *json;
+    ck_assert_int_eq(ask("GET", "/sim/stats", NULL), 200);
+    ck_assert_int_eq(weir_json_parse(weir_str_from(body_of(&bytes)), &json, NULL), WEIR_OK);
+    const struct weir_json_node *servers = weir_json_find(weir_json_root(json), "servers");
+    ck_assert_uint_eq(servers->count, 4);
+    for (const struct weir_json_node *it = servers->first; it; it = it->next)
+        *ret++ = strtol(weir_json_find(it, counter)->text.ptr, NULL, 10);
+    weir_json_free(json);
+}
+
+START_TEST(budget_asks_for_web_servers_and_aimd_does_not)
+{
+    static const char *const policies[] = { "Budget", "Aimd" };
+    long requests[4], asked[4];
+    start("--users", "1", "--servers", "4", "--affinity", "pinned", "--service-time", "0", NULL);
+    rig_users(1);
+    rig.options.adaptive_rate.policy = policies[_i];
+    rig_open();
+    for (int i = 0; i < 300; i++) {
+        struct weir_response response;
+        rig_who(&response);
+        weir_response_release(&response);
+    }
+    count_servers("requests", requests);
+    count_servers("asked", asked);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_gt(requests[i], 0);
+        ck_assert_int_le(asked[i], requests[i]);
+        ck_assert_msg(_i == 0 ? asked[i] > 0 : asked[i] == 0, "server %d: %ld", i, asked[i]);
+    }
+    rig_close();
+}
+END_TEST
+
 START_TEST(headers_of_the_caller_go_along)
 {
     struct weir_response response;
@@ -345,6 +382,8 @@ int main(void)
     struct suite s = suite_new("execute");
     suite_add(&s, a_request_is_answered);
     suite_add(&s, the_service_says_no_in_its_own_words);
+    suite_add_loop(&s, "budget_asks_for_web_servers_and_aimd_does_not",
+                   budget_asks_for_web_servers_and_aimd_does_not, 2);
     suite_add(&s, headers_of_the_caller_go_along);
     suite_add(&s, what_cannot_be_sent_is_refused_before_anything_is);
     suite_add(&s, a_throttled_request_goes_to_another_connection_at_once);

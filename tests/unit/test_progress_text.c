@@ -37,7 +37,8 @@ static void fill(struct progress_connection *it, const char *name)
                   .average_batch_ms = 1e15,
                   .execution_time_ceiling = INT_MIN,
                   .throttle_ceiling = INT_MIN,
-                  .bound_by = WEIR_BOUND_THROTTLE_CEILING },
+                  .bound_by = WEIR_BOUND_THROTTLE_CEILING,
+                  .predicted_throttle_in_us = INT64_MAX },
     };
     memcpy(it->rate.connection_name, name, strlen(name));
 }

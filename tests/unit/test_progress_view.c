@@ -340,6 +340,30 @@ START_TEST(no_view_is_wider_or_higher_than_its_terminal)
 }
 END_TEST
 
+/* Each reason in its column, with the gap behind it. */
+START_TEST(every_bound_has_room)
+{
+    static const unsigned widths[] = { 60, 80, 100, 120 };
+    struct progress_connection connection = { .now = { .name = "app1", .level = 5 } };
+    struct progress_snapshot it = { .connections = &connection, .connection_count = 1 };
+    connection.now.requests_budget = connection.now.execution_budget =
+        (struct weir_job_budget){ 1, 2 };
+    for (int bound = 0; bound < WEIR_BOUND_COUNT; bound++) {
+        connection.now.bound_by = (enum weir_bound)bound;
+        const char *name = weir_bound_name((enum weir_bound)bound);
+        for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+            char *view = draw(&it, widths[i], 20, false, false);
+            const char *heading = strstr(view, "bound by");
+            const char *at = strstr(strchr(heading, '\n'), name);
+            ck_assert_msg(at, "%s: %s", name, view);
+            const char *behind = at + strlen(name);
+            ck_assert_msg(*behind == '\n' || strncmp(behind, "  ", 2) == 0, "%s: %s", name, view);
+            free(view);
+        }
+    }
+}
+END_TEST
+
 /* Ten thousand connections on the highest terminal, with colours, have room. */
 START_TEST(the_longest_view_has_room)
 {
@@ -375,6 +399,7 @@ int main(void)
     suite_add(&s, names_steer_no_terminal_and_take_one_column_a_character);
     suite_add(&s, colours_are_all_that_colours_add);
     suite_add(&s, no_view_is_wider_or_higher_than_its_terminal);
+    suite_add(&s, every_bound_has_room);
     suite_add(&s, the_longest_view_has_room);
     return suite_run(&s);
 }

@@ -27,6 +27,7 @@ struct weir_row {
     uint64_t end;        /* … of the byte behind it */
     struct weir_str raw; /* as it was read */
     struct weir_target target;
+    bool named_by_input;     /* its id is of the input, or derived from it */
     uint64_t key_hash;       /* 0: no other row can have the same key */
     bool idle;               /* nothing is to be done for it in this pass: done without a request */
     struct weir_str refusal; /* why it is not to be sent at all; empty: it is */

@@ -63,8 +63,7 @@ struct weir_feed_position weir_feed_position(struct weir_feed *feed)
     return position;
 }
 
-/* A row that is larger than anything that can be sent. */
-static struct weir_draft too_big(const struct weir_record *record)
+static struct weir_draft bare(const struct weir_record *record)
 {
     return (struct weir_draft){
         .number = record->number,
@@ -72,8 +71,23 @@ static struct weir_draft too_big(const struct weir_record *record)
         .offset = record->place.offset,
         .end = record->place.end,
         .raw = record->raw,
-        .refusal = weir_str_from("the row is too big to be sent"),
     };
+}
+
+/* A row that is larger than anything that can be sent. */
+static struct weir_draft too_big(const struct weir_record *record)
+{
+    struct weir_draft draft = bare(record);
+    draft.refusal = weir_str_from("the row is too big to be sent");
+    return draft;
+}
+
+/* A row that the first pass skipped is skipped in all of them. */
+static struct weir_draft skipped(const struct weir_record *record)
+{
+    struct weir_draft draft = bare(record);
+    draft.idle = true;
+    return draft;
 }
 
 struct weir_str weir_feed_wants_file(const struct weir_mapping *mapping, enum weir_pass pass,
@@ -92,6 +106,14 @@ struct weir_str weir_feed_wants_file(const struct weir_mapping *mapping, enum we
     return weir_str("", 0);
 }
 
+static enum weir_status add(struct weir_feed *feed, const struct weir_draft *draft)
+{
+    feed->added++;
+    if (!feed->waiting_us)
+        feed->waiting_us = weir_clock_now_us();
+    return weir_intake_add(feed->options.intake, draft);
+}
+
 static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record *record)
 {
     struct weir_draft draft;
@@ -105,10 +127,7 @@ static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record
         draft = too_big(record);
     if (!draft.refusal.len)
         draft.refusal = stays;
-    feed->added++;
-    if (!feed->waiting_us)
-        feed->waiting_us = weir_clock_now_us();
-    return weir_intake_add(feed->options.intake, &draft);
+    return add(feed, &draft);
 }
 
 /* The finished ones, and the one at hand if `step` bytes have come to it. */
@@ -137,16 +156,27 @@ static int on_idle(void *ctx)
     return -1;
 }
 
+/* Whether this pass has to pass it by; *ret_skipped: whether the first has, too. */
+static enum weir_status ask(struct weir_feed *feed, uint64_t row, bool *ret_finished,
+                            bool *ret_skipped, struct weir_error *err)
+{
+    *ret_finished = *ret_skipped = false;
+    if (!feed->skipping)
+        return WEIR_OK;
+    enum weir_status status = weir_skipper_ask(&feed->skipper, row, ret_finished, err);
+    return status ? status : weir_skipper_ask_skipped(&feed->skipper, row, ret_skipped, err);
+}
+
 static enum weir_status take_record(struct weir_feed *feed, const struct weir_record *record,
                                     struct weir_error *err)
 {
-    bool finished = false;
-    enum weir_status status = WEIR_OK;
+    bool finished, was_skipped;
     pass_on_blocks(feed, feed->step_bytes); /* before rows of them can be sent */
-    if (feed->skipping)
-        status = weir_skipper_ask(&feed->skipper, record->number, &finished, err);
-    if (!status && !finished)
-        status = pass_on(feed, record);
+    enum weir_status status = ask(feed, record->number, &finished, &was_skipped, err);
+    if (!status && !finished) {
+        struct weir_draft draft = skipped(record);
+        status = was_skipped ? add(feed, &draft) : pass_on(feed, record);
+    }
     if (!status)
         note_position(feed, record);
     return status;

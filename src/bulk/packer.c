@@ -370,6 +370,7 @@ static void append(struct weir_packer *packer, struct open *open, const struct w
         .end = draft->end,
         .raw = draft->raw,
         .target = draft->target,
+        .named_by_input = draft->named_by_input,
         .key_hash = draft->key_hash,
         .idle = draft->idle,
         .refusal = draft->refusal,

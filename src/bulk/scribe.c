@@ -64,9 +64,10 @@ void weir_scribe_begin_pass(struct weir_scribe *scribe, const struct weir_plan *
 {
     scribe->pass = plan->pass;
     scribe->with_ids = plan->operation == WEIR_OPERATION_CREATE;
+    scribe->marks = plan->job_operation != WEIR_OPERATION_CREATE;
     scribe->preface = preface_of(plan);
-    scribe->rows_are_there = plan->pass != WEIR_PASS_ROWS && plan->ids == WEIR_IDS_MADE &&
-                             plan->job_operation == WEIR_OPERATION_CREATE;
+    scribe->rows_are_there =
+        plan->pass != WEIR_PASS_ROWS && plan->job_operation == WEIR_OPERATION_CREATE;
     scribe->reach = reach;
     scribe->reach_asked = reach;
     weir_superseded_release(&scribe->superseded);
@@ -78,8 +79,8 @@ enum weir_status weir_scribe_recall(struct weir_scribe *scribe,
 {
     struct weir_rejects rejects;
     const struct weir_reject *reject;
-    enum weir_status status = weir_rejects_init(&rejects, view, err);
-    if (status)
+    enum weir_status status = scribe->marks ? weir_rejects_init(&rejects, view, err) : WEIR_OK;
+    if (status || !scribe->marks)
         return status;
     while (!(status = weir_rejects_next(&rejects, &reject, err)) && reject) {
         if (reject->pass == scribe->pass && !reject->superseded)
@@ -146,6 +147,8 @@ void weir_scribe_want_reach(struct weir_scribe *scribe, uint64_t row)
 
 void weir_scribe_see(struct weir_scribe *scribe, const struct weir_batch *batch)
 {
+    if (!scribe->marks)
+        return;
     uint64_t *rows = weir_calloc(batch->row_count ? batch->row_count : 1, sizeof(*rows));
     uint32_t count = weir_superseded_offer(&scribe->superseded, batch, rows);
     for (uint32_t i = 0; i < count; i++)
@@ -231,6 +234,12 @@ static struct weir_str message_of(struct weir_scribe *scribe, const struct weir_
     return weir_str(scribe->message.ptr, scribe->message.len);
 }
 
+/* What may be fed in again. */
+static struct weir_str bytes_of(const struct weir_scribe *scribe, const struct weir_row *row)
+{
+    return scribe->rows_are_there && !row->named_by_input ? weir_str("", 0) : row->raw;
+}
+
 static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scribe_item *item,
                                      struct weir_error *err)
 {
@@ -244,7 +253,8 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .file = row->file,
         .offset = row->offset,
         .key_hash = row->key_hash,
-        .superseded = weir_superseded_reject(&scribe->superseded, row->key_hash, row->number),
+        .superseded = scribe->marks &&
+                      weir_superseded_reject(&scribe->superseded, row->key_hash, row->number),
         .http_status = error->http_status,
         .service_code = error->code,
         .attempts = state->attempts,
@@ -253,7 +263,7 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .message = message_of(scribe, error),
         .request_id = text_of(error->request_id),
         .connection = text_of(ours ? "" : scribe->settings->connections[error->connection].name),
-        .bytes = scribe->rows_are_there ? weir_str("", 0) : row->raw,
+        .bytes = bytes_of(scribe, row),
     };
     return weir_journal_add_reject(scribe->journal, &reject, &item->journal_serial, err);
 }

@@ -29,8 +29,10 @@ struct weir_scribe {
     const struct weir_options *settings; /* for the names of connections */
     uint32_t pass;                       /* that records belong to */
     bool with_ids;                       /* rows are created: their ids are kept */
-    bool rows_are_there; /* under ids that were made for them: fed in again they would be doubled,
-                            so rejects are without their bytes */
+    bool rows_are_there; /* a later pass of a create: under an id that was made for it a row would
+                            be doubled if it were fed in again, so its reject is without bytes */
+    bool marks;          /* a later row of a key replaces an earlier one; in a create it does not:
+                            the first is there, and those behind it are rejected */
     const char *preface; /* of what is said of a rejected row */
     struct weir_superseded superseded;
     struct weir_buf ids;            /* scratch */

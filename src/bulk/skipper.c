@@ -19,6 +19,11 @@ static enum weir_status next_reject(struct weir_skipper *skipper, struct weir_er
     return WEIR_OK;
 }
 
+static enum weir_status next_first(struct weir_skipper *skipper, struct weir_error *err)
+{
+    return weir_spans_next(&skipper->first, &skipper->first_span, &skipper->in_first, err);
+}
+
 enum weir_status weir_skipper_init(struct weir_skipper *skipper,
                                    const struct weir_journal_view *view, uint32_t pass,
                                    struct weir_error *err)
@@ -35,6 +40,10 @@ enum weir_status weir_skipper_init(struct weir_skipper *skipper,
     status = next_span(skipper, err);
     if (!status)
         status = next_reject(skipper, err);
+    if (!status && pass > 0)
+        status = weir_spans_init(&skipper->first, view, 0, err);
+    if (!status && pass > 0)
+        status = next_first(skipper, err);
     if (status)
         weir_skipper_release(skipper);
     return status;
@@ -44,6 +53,7 @@ void weir_skipper_release(struct weir_skipper *skipper)
 {
     weir_spans_release(&skipper->spans);
     weir_rejects_release(&skipper->rejects);
+    weir_spans_release(&skipper->first);
 }
 
 enum weir_status weir_skipper_ask(struct weir_skipper *skipper, uint64_t row, bool *ret_finished,
@@ -56,6 +66,17 @@ enum weir_status weir_skipper_ask(struct weir_skipper *skipper, uint64_t row, bo
         status = next_reject(skipper, err);
     bool in_span = skipper->in_span && skipper->span.first <= row;
     *ret_finished = in_span || skipper->reject == row;
+    return status;
+}
+
+enum weir_status weir_skipper_ask_skipped(struct weir_skipper *skipper, uint64_t row,
+                                          bool *ret_skipped, struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    while (!status && skipper->in_first && skipper->first_span.last < row)
+        status = next_first(skipper, err);
+    *ret_skipped = skipper->in_first && skipper->first_span.first <= row &&
+                   skipper->first_span.outcome == WEIR_RANGE_SKIPPED;
     return status;
 }
 

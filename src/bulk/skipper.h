@@ -17,6 +17,9 @@ struct weir_skipper {
     struct weir_rejects rejects;
     struct weir_span span;
     bool in_span;
+    struct weir_spans first; /* of the first pass, if this is a later one */
+    struct weir_span first_span;
+    bool in_first;
     uint64_t reject; /* row; 0: behind the last */
     uint32_t reject_file;
     uint64_t reject_offset;
@@ -37,6 +40,13 @@ void weir_skipper_release(struct weir_skipper *skipper);
 /* Is the row finished? Rows ascend from call to call. */
 enum weir_status weir_skipper_ask(struct weir_skipper *skipper, uint64_t row, bool *ret_finished,
                                   struct weir_error *err);
+
+/*
+ * Was it skipped in the first pass, which is another? Then there is nothing to do for it in any.
+ * Rows ascend from call to call.
+ */
+enum weir_status weir_skipper_ask_skipped(struct weir_skipper *skipper, uint64_t row,
+                                          bool *ret_skipped, struct weir_error *err);
 
 /* Instead of asking: where a reader can begin so that it meets every unfinished row. */
 enum weir_status weir_skipper_entrance(struct weir_skipper *skipper, struct weir_entrance *ret,

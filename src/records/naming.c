@@ -59,6 +59,7 @@ static bool name_by_values(const struct weir_mapping *mapping, const struct weir
     }
     struct weir_guid id = weir_derived_ids_end(ids);
     weir_row_key_add_guid(key, &id);
+    draft->named_by_input = true;
     return set_id(arena, draft, &id);
 }
 
@@ -78,6 +79,7 @@ static bool name_by_id(const struct weir_mapping *mapping, const struct weir_row
     if (!weir_cell_guid(name->id, &id) || is_nil(&id))
         return refuse_id(mapping, name->id, arena, draft);
     weir_row_key_add_guid(key, &id);
+    draft->named_by_input = true;
     return set_id(arena, draft, &id);
 }
 

@@ -356,6 +356,63 @@ START_TEST(a_row_that_is_there_is_not_for_the_rejects)
 }
 END_TEST
 
+/* Of objects each may bring an id or not, and that is what counts. */
+START_TEST(an_object_that_is_there_is_for_the_rejects_only_if_it_brought_its_id)
+{
+    static const char with_id[] =
+        "{\"accountid\":\"00000000-0000-4000-8000-00000000000a\",\"name\":\"a\","
+        "\"parentaccountid:account(accountnumber)\":\"NOBODY\"}\n";
+    char text[512];
+    snprintf(text, sizeof(text), "%s%s", with_id,
+             "{\"name\":\"b\",\"parentaccountid:account(accountnumber)\":\"NOBODY\"}\n");
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    file_job_write("accounts.jsonl", text);
+    file_job_run(1);
+    ck_assert_uint_eq(job_rig.result.rejected, 2);
+    ck_assert_int_eq(job_ledger("account", "rows"), 2);
+    char *rejects = file_job_file("rejects.jsonl");
+    ck_assert_str_eq(rejects, with_id);
+    free(rejects);
+    job_rig_end();
+}
+END_TEST
+
+/* --- skipped ---------------------------------------------------------------------------------- */
+
+static void expect_account(const char *number, const char *name, int state)
+{
+    char path[128];
+    snprintf(path, sizeof(path),
+             "accounts?$select=name,statecode&$filter=accountnumber%%20eq%%20'%s'", number);
+    struct weir_json *json = file_job_rows(path);
+    const struct weir_json_node *row = weir_json_find(weir_json_root(json), "value")->first;
+    ck_assert_ptr_nonnull(row);
+    ck_assert(weir_str_equal(file_job_value(row, "name"), weir_str_from(name)));
+    ck_assert_int_eq(atoi(file_job_value(row, "statecode").ptr), state);
+    weir_json_free(json);
+}
+
+/* An earlier job's row is left alone as a whole: neither its name nor its state are the file's. */
+START_TEST(a_row_that_is_skipped_is_skipped_in_all_passes)
+{
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    job_rig.options.id_from = "accountnumber";
+    file_job_write("old.csv", "accountnumber,name\nA1,old\n");
+    file_job_run(0);
+    job_leave();
+    file_job_write("new.csv",
+                   "accountnumber,name,parentaccountid:account(#accountnumber),statecode\n"
+                   "A1,new,A1,1\nA2,two,A1,1\n");
+    snprintf(file_job.job_directory, sizeof(file_job.job_directory), "%s/again", job_rig.directory);
+    file_job_run(0);
+    ck_assert_uint_eq(job_rig.result.done, 1);
+    ck_assert_uint_eq(job_rig.result.skipped, 1);
+    expect_account("A1", "old", 0);
+    expect_account("A2", "two", 1);
+    job_rig_end();
+}
+END_TEST
+
 START_TEST(too_many_rejected_rows_end_a_job_in_a_later_pass)
 {
     job_rig_start(1, WEIR_OPERATION_CREATE, "account");
@@ -425,6 +482,8 @@ int main(void)
                    a_job_that_is_interrupted_in_any_pass_is_in_balance_and_goes_on_there, 9);
     suite_add(&s, a_row_that_is_rejected_in_a_later_pass_says_that_it_was_created);
     suite_add(&s, a_row_that_is_there_is_not_for_the_rejects);
+    suite_add(&s, an_object_that_is_there_is_for_the_rejects_only_if_it_brought_its_id);
+    suite_add(&s, a_row_that_is_skipped_is_skipped_in_all_passes);
     suite_add(&s, too_many_rejected_rows_end_a_job_in_a_later_pass);
     suite_add(&s, an_input_that_changes_between_passes_ends_the_job);
     return suite_run(&s);

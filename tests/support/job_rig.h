@@ -129,7 +129,7 @@ static inline void job_faults(const char *faults)
 /* A file of the job, as text. The caller frees it. */
 static inline char *job_file(const char *name)
 {
-    char path[128];
+    char path[256];
     snprintf(path, sizeof(path), "%s/%s", job_rig.directory, name);
     FILE *file = fopen(path, "re");
     ck_assert_ptr_nonnull(file);

@@ -108,6 +108,44 @@ START_TEST(a_pass_passes_over_what_is_finished_in_it_or_rejected_in_any)
 }
 END_TEST
 
+/* Row 1 done in the first pass, 2 and 3 skipped, 4 done, 5 skipped, 6 in none. */
+START_TEST(what_the_first_pass_skipped_is_known_in_every_later_one)
+{
+    static const struct {
+        uint64_t first, last;
+        enum weir_range_outcome outcome;
+    } ranges[] = { { 1, 1, WEIR_RANGE_DONE },
+                   { 2, 3, WEIR_RANGE_SKIPPED },
+                   { 4, 4, WEIR_RANGE_DONE },
+                   { 5, 5, WEIR_RANGE_SKIPPED } };
+    static const bool expected[7] = { 0, false, true, true, false, true, false };
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        struct weir_range range = { .first = ranges[i].first,
+                                    .last = ranges[i].last,
+                                    .outcome = ranges[i].outcome,
+                                    .behind = 9 };
+        ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+    }
+    finish_job(journal);
+    weir_journal_free(journal);
+    journal = open_job();
+    for (uint32_t pass = 0; pass < 3; pass++) {
+        struct weir_skipper skipper;
+        ck_assert_int_eq(weir_skipper_init(&skipper, weir_journal_view(journal), pass, NULL),
+                         WEIR_OK);
+        for (uint64_t row = 1; row <= 6; row++) {
+            bool answer;
+            ck_assert_int_eq(weir_skipper_ask_skipped(&skipper, row, &answer, NULL), WEIR_OK);
+            ck_assert_int_eq(answer, pass > 0 && expected[row]);
+        }
+        weir_skipper_release(&skipper);
+    }
+    weir_journal_free(journal);
+}
+END_TEST
+
 START_TEST(exactly_the_finished_rows_are_passed_over)
 {
     struct weir_rng rng;
@@ -158,6 +196,7 @@ int main(void)
 {
     struct suite s = suite_new("skipper");
     suite_add(&s, a_pass_passes_over_what_is_finished_in_it_or_rejected_in_any);
+    suite_add(&s, what_the_first_pass_skipped_is_known_in_every_later_one);
     suite_add_loop(&s, "exactly_the_finished_rows_are_passed_over",
                    exactly_the_finished_rows_are_passed_over, 40);
     suite_add_loop(&s, "a_reader_that_begins_at_the_entrance_meets_every_unfinished_row",

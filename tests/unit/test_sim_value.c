@@ -66,6 +66,30 @@ START_TEST(made_guids_are_distinct_and_of_version_4)
 }
 END_TEST
 
+/* Whichever of its bytes they count in, slots are chosen by the bottom of the hash: two in three of
+ * them are met where chance does it. */
+START_TEST(the_hashes_of_ids_that_count_up_are_spread)
+{
+    enum {
+        SLOTS = 65536
+    };
+    for (int byte = 0; byte + 1 < 16; byte++) {
+        static bool met[SLOTS];
+        struct sim_guid guid = { { 0x5a, 0x3c } };
+        int distinct = 0;
+        memset(met, 0, sizeof(met));
+        for (uint32_t i = 0; i < SLOTS; i++) {
+            guid.bytes[byte] = (uint8_t)(i >> 8);
+            guid.bytes[byte + 1] = (uint8_t)i;
+            bool *slot = &met[sim_guid_hash(guid) & (SLOTS - 1)];
+            distinct += !*slot;
+            *slot = true;
+        }
+        ck_assert_msg(distinct > SLOTS / 2, "bytes %d: %d", byte, distinct);
+    }
+}
+END_TEST
+
 START_TEST(dates_are_read_by_their_behavior)
 {
     static const struct {
@@ -352,6 +376,7 @@ int main(void)
     suite_add(&suite, a_guid_is_read_in_all_its_forms);
     suite_add(&suite, anything_else_is_no_guid);
     suite_add(&suite, made_guids_are_distinct_and_of_version_4);
+    suite_add(&suite, the_hashes_of_ids_that_count_up_are_spread);
     suite_add(&suite, dates_are_read_by_their_behavior);
     suite_add(&suite, every_day_of_five_centuries_is_itself);
     suite_add(&suite, decimals_are_exact_and_rounded_half_away_from_zero);

@@ -82,11 +82,13 @@ struct sim_guid sim_guid_of(const char *name, uint64_t number)
 
 uint64_t sim_guid_hash(struct sim_guid guid)
 {
-    /* Ids that clients make differ in few bits, so both halves are multiplied through. */
+    /* Ids that clients make differ in few bits, often in the last bytes alone, which are the top
+     * ones of a half: these reach the bottom, where slots are chosen, only by a second round. */
     uint64_t halves[2];
     memcpy(halves, guid.bytes, sizeof(halves));
     uint64_t hash = (halves[0] ^ 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
     hash ^= hash >> 29;
     hash = (hash ^ halves[1]) * 0x94d049bb133111ebULL;
+    hash = (hash ^ hash >> 32) * 0xbf58476d1ce4e5b9ULL;
     return hash ^ hash >> 32;
 }

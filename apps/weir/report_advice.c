@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "bulk/report.h"
 #include "throttle/catalogue.h"
 
 /* What a message of our own has, and what that asks for. The first that is found counts. */
@@ -61,6 +62,12 @@ static const struct own *find_own(const struct weir_reject *reject)
     return NULL;
 }
 
+/* Rows of an elastic table that failed together. */
+static bool has_status_only(const struct weir_reject *reject)
+{
+    return reject->http_status && has(reject->message, WEIR_REPORT_STATUS_ONLY);
+}
+
 static const struct weir_catalogue_entry *find_code(const struct weir_reject *reject)
 {
     return reject->service_code ? weir_catalogue_find(reject->service_code, reject->message) : NULL;
@@ -74,6 +81,8 @@ const char *report_advice_name(const struct weir_reject *reject)
         return entry->name;
     if (own)
         return own->name;
+    if (has_status_only(reject))
+        return "refused by the elastic table";
     return reject->http_status ? "refused by the service" : "refused before it was sent";
 }
 
@@ -85,6 +94,9 @@ const char *report_advice(const struct weir_reject *reject)
         return entry->advice;
     if (own)
         return own->advice;
+    if (has_status_only(reject))
+        return "load the rejects file with --batch-size 1: then each row is told what is wrong "
+               "with it";
     if (reject->http_status)
         return "the message is the service's own; plug-ins and business rules of the table write "
                "such ones";

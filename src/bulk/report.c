@@ -11,6 +11,7 @@
  */
 #include "bulk/report.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "protocol/answer.h"
 #include "protocol/item_answer.h"
@@ -111,6 +112,31 @@ static void learn_from_items(struct weir_report *report, enum weir_class otherwi
 
 /* --- bulk messages ---------------------------------------------------------------------------- */
 
+/*
+ * Of a row that failed the details say its status, seldom a code, never a message; code and message
+ * of the answer are about one of those that failed, nobody knows which. If there is but one they
+ * are that row's.
+ */
+static void tell_of_row(const struct weir_fault *fault, uint32_t code,
+                        struct weir_report_item *item)
+{
+    struct weir_buf words;
+    if (fault->row_count == 1) {
+        if (!item->verdict.code)
+            item->verdict.code = code;
+        if (!item->message && fault->message[0])
+            item->message = weir_strdup(fault->message);
+    }
+    if (item->message)
+        return;
+    weir_buf_init(&words, WEIR_FAULT_MESSAGE_MAX + 256);
+    weir_buf_printf(&words, "status %d: " WEIR_REPORT_STATUS_ONLY, item->verdict.http_status);
+    if (fault->message[0])
+        weir_buf_printf(&words, "; of one of the %zu that failed with it: %s", fault->row_count,
+                        fault->message);
+    item->message = weir_buf_take(&words);
+}
+
 /* An elastic table: those that it names have failed, all others are done. */
 static void read_details(const struct weir_report_exchange *exchange,
                          const struct weir_fault *fault, uint32_t row_count,
@@ -130,8 +156,7 @@ static void read_details(const struct weir_report_exchange *exchange,
         free(item->message); /* named twice */
         free(item->request_id);
         read_item(&answer, item);
-        if (!item->message && fault->message[0])
-            item->message = weir_strdup(fault->message);
+        tell_of_row(fault, report->answer.verdict.code, item);
         weir_item_answer_release(&answer);
     }
     learn_from_items(report, WEIR_CLASS_BAD_ROWS);

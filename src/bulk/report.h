@@ -25,6 +25,9 @@ struct weir_report_exchange {
     int64_t ttfb_us;
 };
 
+/* Part of what is said of a row of which the service has said nothing but its status. */
+#define WEIR_REPORT_STATUS_ONLY "an elastic table says no more of a single row"
+
 /* Of a row that was read back. */
 enum weir_presence {
     WEIR_PRESENCE_NOT_SAID = 0,

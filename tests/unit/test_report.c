@@ -130,6 +130,32 @@ START_TEST(an_elastic_table_says_which_rows_failed)
 END_TEST
 
 /* A page from somewhere else that happens to be JSON does not show that a row is there. */
+/* What the answer says is of one of them, nobody knows which. */
+START_TEST(rows_of_an_elastic_table_that_fail_together_are_not_given_one_message)
+{
+    read_bytes(400, "application/json",
+               DETAILS("{\\\"RequestIndex\\\":0,\\\"StatusCode\\\":400},"
+                       "{\\\"RequestIndex\\\":2,\\\"StatusCode\\\":413,"
+                       "\\\"ErrorCode\\\":\\\"0x80044331\\\"}"),
+               WEIR_LOAD_BULK, true, 3);
+    ck_assert_str_eq(report.items[0].message,
+                     "status 400: an elastic table says no more of a single row; of one of the 2 "
+                     "that failed with it: some");
+    ck_assert_uint_eq(report.items[0].verdict.code, 0);
+    ck_assert_ptr_nonnull(strstr(report.items[2].message, "status 413"));
+    ck_assert_uint_eq(report.items[2].verdict.code, 0x80044331);
+}
+END_TEST
+
+START_TEST(the_one_row_of_an_elastic_table_that_fails_has_the_answers_code_and_message)
+{
+    read_bytes(400, "application/json", DETAILS("{\\\"RequestIndex\\\":1,\\\"StatusCode\\\":400}"),
+               WEIR_LOAD_BULK, true, 3);
+    ck_assert_str_eq(report.items[1].message, "some");
+    ck_assert_uint_eq(report.items[1].verdict.code, 0x80040216);
+}
+END_TEST
+
 START_TEST(what_does_not_name_the_row_does_not_show_it)
 {
     read_bytes(200, TYPE,
@@ -223,6 +249,8 @@ int main(void)
     suite_add(&s, a_throttled_part_is_a_throttle_for_the_pool);
     suite_add(&s, a_bad_part_has_its_own_words_and_the_pool_sees_an_answer);
     suite_add(&s, an_elastic_table_says_which_rows_failed);
+    suite_add(&s, rows_of_an_elastic_table_that_fail_together_are_not_given_one_message);
+    suite_add(&s, the_one_row_of_an_elastic_table_that_fails_has_the_answers_code_and_message);
     suite_add(&s, what_does_not_name_the_row_does_not_show_it);
     suite_add(&s, a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen);
     suite_add(&s, a_page_is_no_success_of_a_bulk_message);

@@ -301,8 +301,25 @@ struct reason {
     const struct weir_error *detail;
 };
 
+/* Which bound it was, as whoever gave it has written it. */
+static void explain_errors(const struct weir_job *job, uint64_t rejected, char *text,
+                           size_t text_bytes)
+{
+    struct weir_job_options defaults;
+    const struct weir_job_options *options = &job->options;
+    char bound[32];
+    weir_job_options_defaults(&defaults);
+    if (options->rejected_share_max > 0 && options->rejected_max == UINT64_MAX)
+        snprintf(bound, sizeof(bound), "%g%%", options->rejected_share_max * 100);
+    else
+        snprintf(bound, sizeof(bound), "%llu%s", (unsigned long long)options->rejected_max,
+                 options->rejected_max == defaults.rejected_max ? " (the default)" : "");
+    snprintf(text, text_bytes, "stopped at --max-errors %s: %llu row%s rejected", bound,
+             (unsigned long long)rejected, rejected == 1 ? " is" : "s are");
+}
+
 static struct reason reason_of(const struct weir_job *job, unsigned ends,
-                               const struct weir_driver_view *view)
+                               const struct weir_driver_view *view, const char *too_many)
 {
     static const struct weir_error none;
     const struct {
@@ -315,7 +332,7 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
         { WEIR_END_CREDENTIALS, { "no connection is left that may do this", &view->refusal } },
         { WEIR_END_UNREACHABLE, { "the service cannot be reached", &view->trouble } },
         { WEIR_END_INPUT, { "", &view->broken_input } },
-        { WEIR_END_ERRORS, { "too many rows were rejected", &none } },
+        { WEIR_END_ERRORS, { too_many, &none } },
         { WEIR_END_LIMIT,
           { job->limited                ? "the limit of rows is reached"
             : view->pool_refusal.status ? ""
@@ -335,7 +352,9 @@ void weir_job_explain(struct weir_job *job, const struct weir_job_result *result
 {
     struct weir_driver_view view;
     view_run(job, &view);
-    struct reason reason = reason_of(job, result->ends, &view);
+    char too_many[128];
+    explain_errors(job, result->rejected, too_many, sizeof(too_many));
+    struct reason reason = reason_of(job, result->ends, &view, too_many);
     const struct weir_error *detail = failure->status ? failure : reason.detail;
     bool both = reason.phrase[0] && detail->status && detail->message[0];
     snprintf(job->trouble, sizeof(job->trouble), "%s%s%s", reason.phrase, both ? ": " : "",

@@ -8,10 +8,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "bulk/driver.h"
+#include "bulk/key_reference.h"
 #include "journal/rejects.h"
 
 /* So many rows beyond those that are about to be sent may be. */
 #define REACH_STRIDE 20000
+
+/* Of keys that are named in a message, with the words around them. */
+#define KEYS_BYTES_MAX ((size_t)1024)
 
 enum item_kind {
     ITEM_RECEIPT,
@@ -220,18 +224,37 @@ static struct weir_str text_of(const char *text)
     return weir_str_from(text ? text : "");
 }
 
-/* With the preface, as far as there is room. */
-static struct weir_str message_of(struct weir_scribe *scribe, const struct weir_row_error *error)
+/* Somebody who is named by a key is not there, and the service does not say who. */
+static void add_keys(struct weir_buf *text, const struct weir_row *row,
+                     const struct weir_row_error *error)
+{
+    struct weir_buf references;
+    struct weir_str key = weir_str_cut(row->target.key, KEYS_BYTES_MAX / 4);
+    if (error->code != WEIR_KEY_NOT_THERE_CODE)
+        return;
+    weir_buf_init(&references, SIZE_MAX);
+    weir_key_references_add(&references, row->target.members);
+    struct weir_str others =
+        weir_str_cut(weir_str(references.ptr, references.len), KEYS_BYTES_MAX / 2);
+    if (key.len)
+        weir_buf_printf(text, "; its own key is %.*s", (int)key.len, key.ptr);
+    if (others.len)
+        weir_buf_printf(text, "; the keys it refers to are %.*s", (int)others.len, others.ptr);
+    weir_buf_release(&references);
+}
+
+/* With the preface, and whatever else is to be said, as far as there is room. */
+static struct weir_str message_of(struct weir_scribe *scribe, const struct weir_row *row,
+                                  const struct weir_row_error *error)
 {
     struct weir_str words = text_of(error->message);
-    size_t room = WEIR_JOURNAL_TEXT_MAX - strlen(scribe->preface);
-    if (!scribe->preface[0])
-        return words;
+    size_t room = WEIR_JOURNAL_TEXT_MAX - KEYS_BYTES_MAX - strlen(scribe->preface);
     weir_buf_reset(&scribe->message);
     weir_buf_add_text(&scribe->message, scribe->preface);
     words = weir_str_cut(words, room);
     weir_buf_add(&scribe->message, words.ptr, words.len);
-    return weir_str(scribe->message.ptr, scribe->message.len);
+    add_keys(&scribe->message, row, error);
+    return weir_str(weir_buf_text(&scribe->message), scribe->message.len);
 }
 
 /* What may be fed in again. */
@@ -260,7 +283,7 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .attempts = state->attempts,
         .column = row->column,
         .class_name = text_of(ours ? "input" : weir_class_name(error->class_)),
-        .message = message_of(scribe, error),
+        .message = message_of(scribe, row, error),
         .request_id = text_of(error->request_id),
         .connection = text_of(ours ? "" : scribe->settings->connections[error->connection].name),
         .bytes = bytes_of(scribe, row),

@@ -347,6 +347,9 @@ START_TEST(a_row_that_is_there_is_not_for_the_rejects)
     ck_assert_int_eq(job_ledger("account", "rows"), 1);
     char *errors = file_job_file("errors.jsonl");
     ck_assert_ptr_nonnull(strstr(errors, "created, but its lookups could not be set: "));
+    /* The service does not say who is not there. */
+    ck_assert_msg(strstr(errors, "refers to are parentaccountid: accounts(accountnumber='NOBODY')"),
+                  "%s", errors);
     free(errors);
     char *rejects = file_job_file("rejects.csv");
     ck_assert_str_eq(rejects, "name,parentaccountid:account(accountnumber),numberofemployees\n"

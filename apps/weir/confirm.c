@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "figures.h"
+#include "job_warning.h"
 #include "records/reader.h"
 #include "records/source.h"
 #include "say.h"
@@ -84,6 +85,20 @@ static enum weir_status count_rows(const struct weir_job *job, const struct weir
     return status;
 }
 
+/* What is not to be expected: the terminal is the last place to say so. */
+static void show_warnings(const struct weir_job *job)
+{
+    const char *elastic = job_warning_elastic(weir_job_options(job), weir_job_table(job));
+    struct weir_buf owner;
+    weir_buf_init(&owner, 1024);
+    job_warning_owner(weir_job_options(job), &owner);
+    if (owner.len)
+        say("owner        %s", weir_buf_text(&owner));
+    if (elastic)
+        say("elastic      %s", elastic);
+    weir_buf_release(&owner);
+}
+
 static void show(const struct weir_job *job, const char *rows)
 {
     const struct weir_job_options *options = weir_job_options(job);
@@ -93,6 +108,7 @@ static void show(const struct weir_job *job, const char *rows)
     say("operation    %s%s%s", weir_operation_name(options->operation), by ? " by " : "",
         by ? by : "");
     say("rows         %s", rows);
+    show_warnings(job);
 }
 
 bool confirm_read_answer(void)

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "dry_run.h"
 #include "figures.h"
+#include "job_warning.h"
 #include "printable.h"
 #include "reasons.h"
 
@@ -140,6 +141,21 @@ static void print_keys(FILE *out, const struct weir_job_check *check,
               out);
 }
 
+static void print_warnings(FILE *out, const struct weir_job_check *check,
+                           const struct weir_job_options *options, const struct weir_table *table)
+{
+    bool new_ids = options->operation == WEIR_OPERATION_CREATE && check->ids_made;
+    const char *elastic = new_ids ? NULL : job_warning_elastic(options, table);
+    struct weir_buf owner;
+    weir_buf_init(&owner, 1024);
+    job_warning_owner(options, &owner);
+    if (owner.len)
+        fprintf(out, "owner          %s\n", weir_buf_text(&owner));
+    if (elastic)
+        fprintf(out, "elastic        %s\n", elastic);
+    weir_buf_release(&owner);
+}
+
 /* Those that the service would refuse for other reasons come on top. */
 static bool would_stop(const struct weir_job_options *options, const struct weir_job_check *check)
 {
@@ -169,6 +185,7 @@ void dry_run_print_rows(FILE *out, const struct weir_job_check *check,
         fputs("               more than --max-errors allows: a run would stop, with exit code 3\n",
               out);
     print_keys(out, check, options, table);
+    print_warnings(out, check, options, table);
     if (check->refused == 0)
         return;
     print_reasons(out, check);

@@ -38,6 +38,16 @@ static void say_cost(const struct weir_job *job, const struct weir_job_result *r
     say("%s", "");
 }
 
+/* Why the rejects file has fewer rows than were rejected. */
+static void say_superseded(uint64_t rows)
+{
+    if (rows > 0)
+        say("%s of the rejected rows %s superseded: a later row with the same key comes after %s, "
+            "so the rejects file does not have %s",
+            figure_count(rows).text, rows == 1 ? "is" : "are", rows == 1 ? "it" : "them",
+            rows == 1 ? "it" : "them");
+}
+
 static void say_files(const struct weir_job *job, const struct weir_job_result *result)
 {
     const char *directory = weir_job_directory(job);
@@ -93,6 +103,47 @@ static void say_unknown(const struct weir_job *job, const struct weir_job_result
     free(name);
 }
 
+/* --- going on --------------------------------------------------------------------------------- */
+
+/* What was compressed cannot be read to its end; it will not be another time, and what is mended is
+ * another file than the job's. The words are those of records/gzip.c. */
+static bool is_beyond_resume(const struct weir_job_result *result, const char *trouble)
+{
+    static const char *const words[] = { " is cut: it ends within its compressed data",
+                                         " is damaged at byte ",
+                                         " has something else behind its compressed data" };
+    for (size_t i = 0; (result->ends & WEIR_END_INPUT) && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(trouble, words[i]))
+            return true;
+    return false;
+}
+
+static void say_beyond_resume(const struct weir_job *job)
+{
+    const struct weir_job_options *options = weir_job_options(job);
+    say_part("not finished, and weir resume cannot go on, because a mended file is another one: "
+             "mend it and load it as a new job; ");
+    if (options->operation != WEIR_OPERATION_CREATE)
+        say("rows that are done are then written once more");
+    else if (options->id_from)
+        say("with the same --id-from the rows that are there are skipped");
+    else
+        say("leave out the rows whose numbers are in %s/ids.csv, which are there and would be "
+            "created twice",
+            weir_job_directory(job));
+}
+
+/* One that has had enough rejected rows has had enough of them from the beginning. */
+static void say_resume(const struct weir_job_result *result, const char *resume_line)
+{
+    if (result->ends & WEIR_END_ERRORS)
+        say("not finished; rejected rows of all runs count: with a --max-errors N above %s, or it "
+            "stops at once, go on with\n  %s",
+            figure_count(result->rejected).text, resume_line);
+    else
+        say("not finished; go on with\n  %s", resume_line);
+}
+
 void job_report(const struct weir_job *job, const struct weir_job_result *result,
                 const struct report_problems *problems, const char *report, const char *resume_line)
 {
@@ -101,15 +152,15 @@ void job_report(const struct weir_job *job, const struct weir_job_result *result
     say_cost(job, result);
     say_problems(problems, report);
     say_files(job, result);
+    say_superseded(problems->superseded);
     if (report)
         say("report: %s", report);
     say_unknown(job, result);
     say_late(result);
     if (trouble[0])
         say("%s", trouble);
-    if (result->ends & WEIR_END_ERRORS)
-        say("more rows were rejected than --max-errors allows: mend the input's cause, or allow "
-            "more");
-    if (is_unfinished(result))
-        say("not finished; go on with\n  %s", resume_line);
+    if (is_beyond_resume(result, trouble))
+        say_beyond_resume(job);
+    else if (is_unfinished(result))
+        say_resume(result, resume_line);
 }

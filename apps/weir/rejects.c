@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * weir rejects: the rejected rows of a job on standard output. They come from the journal, so they
- * are there whatever became of the job; superseded rows are left out, as in its rejects file.
+ * are there whatever became of the job; superseded rows are left out, as in its rejects file,
+ * unless reasons are asked for, which say so.
  */
 #include "rejects.h"
 
@@ -47,7 +48,8 @@ static void write_row(const struct weir_job_facts *facts, const struct weir_reje
 /* A row may be rejected in two passes, and is fed in again once. */
 static void write_reject(struct writing *writing, const struct weir_reject *reject)
 {
-    if (reject->superseded || !reject->bytes.len || reject->row + 1 == writing->row)
+    bool left_out = reject->superseded && !writing->with_reasons;
+    if (left_out || !reject->bytes.len || reject->row + 1 == writing->row)
         return;
     writing->row = reject->row + 1;
     if (writing->with_reasons)
@@ -149,7 +151,9 @@ const struct command command_rejects = {
         "  --with-reasons      CSV and TSV: a last column, reason; a row that cannot be\n"
         "                      read as one stands in the first cell as it came. JSON\n"
         "                      Lines: an object for each row, with the reason in its\n"
-        "                      parts and the row as record\n"
+        "                      parts and the row as record. Superseded rows (a later\n"
+        "                      row has the same key) are left out otherwise; here they\n"
+        "                      stand, and the reason says so\n"
         "\n"
         "exit code: 0 written, 2 usage or no such job, 7 local I/O\n"
         "\n"

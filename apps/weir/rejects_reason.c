@@ -80,6 +80,8 @@ static void add_reason(struct weir_buf *line, const struct weir_reject *reject)
 {
     struct weir_buf reason;
     weir_buf_init(&reason, 4 * WEIR_JOURNAL_TEXT_MAX);
+    if (reject->superseded)
+        weir_buf_add_text(&reason, "superseded by a later row with the same key: ");
     weir_buf_add(&reason, reject->column.ptr, reject->column.len);
     weir_buf_add_text(&reason, reject->column.len ? ": " : "");
     weir_buf_add(&reason, reject->message.ptr, reject->message.len);
@@ -160,6 +162,7 @@ static void add_object(struct weir_buf *line, const struct weir_job_facts *facts
     add_code(line, reject->service_code);
     add_text(line, "message", reject->message);
     add_text(line, "request_id", reject->request_id);
+    weir_buf_printf(line, ",\"superseded\":%s", reject->superseded ? "true" : "false");
     add_record(line, facts, reject->bytes);
     weir_buf_add_text(line, "}\n");
 }

@@ -42,8 +42,9 @@ struct report_problem {
 struct report_problems {
     struct report_problem list[REPORT_PROBLEMS_MAX];
     size_t count;
-    uint64_t rejects; /* all of them */
-    uint64_t others;  /* of them, not in the list */
+    uint64_t rejects;    /* all of them */
+    uint64_t others;     /* of them, not in the list */
+    uint64_t superseded; /* of all: a later row with the same key replaces them */
 };
 
 void report_problems_add(struct report_problems *problems, const struct weir_reject *reject,

@@ -7,7 +7,9 @@ Each has a sentence of its own that says what is wrong and where, and the exit c
 the input as a whole (2) is said before anything is sent; what is wrong with a row rejects that row (1) and no other: the
 good row before it and the good row behind it arrive, and what was read is what was written into rejects.
 """
+import gzip
 import json
+import os
 import pathlib
 import sys
 
@@ -245,6 +247,38 @@ def test_as_many_wrong_rows_as_were_allowed_stop_the_file(folder):
     with simulator(SIM, "--users", "2", "--no-limits") as sim:
         _, result = load(sim, folder, "a.csv", b"numberofemployees\n" + b"x\n" * 50, "--max-errors", "10")
         assert result.returncode == 3, result
+        count = rejected(folder, "csv")[2]["rejected"]
+        assert f"\nstopped at --max-errors 10: {count} rows are rejected\n" in result.stderr, result
+        assert f"with a --max-errors N above {count}, or it stops at once" in result.stderr, result
+
+
+def test_a_bound_that_nobody_gave_is_named_as_the_default(folder):
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", b"numberofemployees\n" + b"x\n" * 500)
+        assert result.returncode == 3, result
+        assert "stopped at --max-errors 100 (the default): " in result.stderr, result
+        more = rejected(folder, "csv")[2]["rejected"] + 500
+        again = run([WEIR, "resume", "--config", write_config(folder, sim[1]), "--max-errors", str(more),
+                     str(pathlib.Path(folder) / "job")])
+        assert again.returncode == 1, again
+
+
+def test_a_compressed_file_that_cannot_be_read_to_its_end_is_not_for_resume(folder):
+    whole_file = gzip.compress(b"accountnumber,name\n" + b"".join(b"A%d,%s\n" % (i, os.urandom(40).hex().encode())
+                                                                 for i in range(20000)))
+    spoilt = bytearray(whole_file)
+    spoilt[-5] ^= 1  # of the checksum
+    ways = {"cut": (whole_file[:len(whole_file) // 2], [], "ids.csv, which are there"),
+            "derived": (whole_file[:len(whole_file) // 2], ["--id-from", "accountnumber"], "are skipped"),
+            "damaged": (bytes(spoilt), [], "ids.csv, which are there")}
+    for name, (content, more, words) in ways.items():
+        place = pathlib.Path(folder) / name
+        place.mkdir()
+        with simulator(SIM, "--users", "2", "--no-limits") as sim:
+            _, result = load(sim, place, "a.csv.gz", content, *more)
+            assert result.returncode == 2, result
+            assert "weir resume cannot go on" in result.stderr and words in result.stderr, result
+            assert "go on with" not in result.stderr, result
 
 
 def test_a_share_of_wrong_rows_is_one_of_all_that_were_read(folder):

@@ -238,6 +238,27 @@ def test_rows_of_an_elastic_table_replace_each_other(folder):
     assert field(result, "repeated keys").endswith("the later one replaces the earlier"), result
 
 
+def test_it_says_what_happens_to_rows_that_are_there(folder):
+    """An upsert cannot tell them apart; an elastic table replaces whole rows."""
+    team = "team:22222222-0000-0000-0000-000000000001"
+    named = write(folder, "named.csv", ["sensorreadingid,partitionid", "11111111-0000-0000-0000-000000000001,p"])
+    made = write(folder, "made.csv", ["partitionid", "p"])
+    rows = numbered(folder, 3)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        owned = weir(folder, "check", "account", rows, "--operation", "upsert", "--key", "accountnumber",
+                     "--owner", team)
+        created = weir(folder, "check", "account", rows, "--owner", team)
+        upsert = weir(folder, "check", "sensorreading", named, "--operation", "upsert", *OWNER)
+        create = weir(folder, "check", "sensorreading", named, *OWNER)
+        fresh = weir(folder, "check", "sensorreading", made, *OWNER)
+    assert f"\nowner          every row will belong to {team}, also rows that are there" in owned.stdout, owned
+    assert "also rows that are there" not in created.stdout, created
+    assert "columns that the file does not have are cleared" in field(upsert, "elastic"), upsert
+    assert field(create, "elastic") == "a row whose id is there already is replaced, without an error", create
+    assert "is replaced" not in fresh.stdout, fresh
+
+
 def test_it_says_by_which_message_rows_go(folder):
     notes = write(folder, "notes.csv", ["subject"] + ["x"] * 45)
     by_key = numbered(folder, 45)

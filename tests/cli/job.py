@@ -348,6 +348,16 @@ def test_on_a_terminal_it_shows_what_it_will_do_and_asks(folder):
             assert url in screen and "account" in screen and "upsert by accountnumber" in screen
             assert "1,234" in screen, screen
         assert ledger(url)["writes"] == 0
+        assert "also rows that are there" not in screen and "elastic" not in screen, screen
+        team = "team:22222222-0000-0000-0000-000000000001"
+        code, screen = on_a_terminal(folder, b"n\n", "upsert", "account", rows, "--key", "accountnumber",
+                                     "--config", path, "--owner", team)
+        assert code == 5 and f"every row will belong to {team}, also rows that are there" in screen, screen
+        readings = pathlib.Path(folder) / "readings.csv"
+        readings.write_text("sensorreadingid,partitionid\n11111111-0000-0000-0000-000000000001,p\n")
+        code, screen = on_a_terminal(folder, b"n\n", "upsert", "sensorreading", str(readings), "--config", path,
+                                     "--owner", "caller")
+        assert code == 5 and "columns that the file does not have are cleared" in screen, screen
         assert not (pathlib.Path(folder) / "state").exists()
         code, screen = on_a_terminal(folder, b"Y\n", "upsert", "account", rows, "--key",
                                      "accountnumber", "--config", path)

@@ -123,6 +123,45 @@ def test_a_job_without_rejects_has_its_header_and_one_that_was_killed_its_rows(f
         assert it.weir("rejects", "j").stdout == "name,accountnumber\nBAD,X1\n"
 
 
+def test_superseded_rows_are_counted_and_shown_as_such(folder):
+    """In an upsert the last row of a key wins: an earlier one that was rejected is not to be fed in again."""
+    with world(WEIR, SIM, folder) as it:
+        for name, lines in (("rows.csv", ["name,accountnumber", "BAD,A1", "BAD,A2", "Good,A1"]),
+                            ("rows.jsonl", ['{"name":"BAD","accountnumber":"A1"}',
+                                            '{"name":"BAD","accountnumber":"A2"}',
+                                            '{"name":"Good","accountnumber":"A1"}'])):
+            path = it.folder / name
+            path.write_text("".join(line + "\n" for line in lines))
+            it.set_faults(bad_names())
+            result = it.work("upsert", "account", str(path), "--key", "accountnumber", "--job", name, "--yes",
+                             "--batch-size", "1")
+            it.set_faults()
+            assert result.returncode == 1, result
+            assert "1 of the rejected rows is superseded: a later row with the same key" in result.stderr, result
+            plain = it.weir("rejects", name).stdout
+            assert "A2" in plain and "A1" not in plain, plain
+            told = it.weir("rejects", name, "--with-reasons").stdout
+            assert "A2" in told and "A1" in told, told
+            if name.endswith(".csv"):
+                rows = {row["accountnumber"]: row["reason"] for row in csv.DictReader(io.StringIO(told))}
+                assert rows["A1"].startswith("superseded by a later row with the same key: "), rows
+                assert not rows["A2"].startswith("superseded"), rows
+            else:
+                objects = [json.loads(line) for line in told.splitlines()]
+                assert [it_["superseded"] for it_ in objects] == [True, False], objects
+
+
+def test_in_a_create_nothing_is_superseded(folder):
+    """There the first row of an id wins, and all others are for the rejects."""
+    identity = "11111111-0000-4000-8000-000000000001"
+    with world(WEIR, SIM, folder) as it:
+        path = it.folder / "rows.csv"
+        path.write_text("accountid,name\n" + "".join(f"{identity},{name}\n" for name in ("one", "two", "three")))
+        result = it.work("create", "account", str(path), "--job", "j")
+        assert result.returncode == 1 and "superseded" not in result.stderr, result
+        assert it.weir("rejects", "j").stdout == f"accountid,name\n{identity},two\n{identity},three\n"
+
+
 def test_what_cannot_be_found_read_or_written(folder):
     with world(WEIR, SIM, folder) as it:
         make(it, "name,accountnumber\nBAD,A1\n", "rows.csv")

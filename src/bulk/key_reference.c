@@ -20,11 +20,15 @@ static bool is_by_key(struct weir_str address)
 static void add_decoded(struct weir_buf *text, struct weir_str part)
 {
     for (size_t i = 0; i < part.len; i++) {
-        int high =
-            part.ptr[i] == '%' && i + 2 < part.len ? weir_str_hex_digit(part.ptr[i + 1]) : -1;
-        int low = high < 0 ? -1 : weir_str_hex_digit(part.ptr[i + 2]);
-        weir_buf_add_char(text, low < 0 ? part.ptr[i] : (char)(high << 4 | low));
-        i += low < 0 ? 0 : 2;
+        bool whole = part.ptr[i] == '%' && i + 2 < part.len;
+        int high = whole ? weir_str_hex_digit(part.ptr[i + 1]) : -1;
+        int low = whole ? weir_str_hex_digit(part.ptr[i + 2]) : -1;
+        char c = part.ptr[i];
+        if (high >= 0 && low >= 0) {
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        weir_buf_add_char(text, c);
     }
 }
 

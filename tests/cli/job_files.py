@@ -14,8 +14,8 @@ FILES = {"journal.db", "journal.seal", "lock", "rejects.csv", "errors.jsonl", "i
          "summary.json"}
 BALANCE = ["read", "done", "rejected", "skipped", "unknown", "not_sent"]
 SUMMARY = ["job", "operation", "table", *BALANCE, "elapsed_s", "cpu_user_s", "cpu_system_s",
-           "peak_rss_kib", "requests", "bytes_sent", "throttles", "throttle_wait_s",
-           "batch_rows", "exit_code", "connections"]
+           "peak_rss_kib", "requests", "bytes_sent", "throttles", "throttle_wait_s", "batch_rows",
+           "exit_code", "connections"]
 CONNECTION = ["name", "requests", "done_rows", "throttles", "throttle_wait_s", "level", "bound_by"]
 ERROR = ["row", "file", "byte_offset", "column", "class", "http_status", "service_code", "message",
          "request_id", "connection", "attempts", "superseded"]

@@ -20,8 +20,7 @@ const struct command command_upsert = {
         "shows what it will do and asks, unless --yes is given. Headers: see weir(1).\n"
         "\n"
         "rows      --key COL[,COL] | --id-from COL[,COL]  --yes (do not ask)\n"
-        "          --owner systemuser:ID|team:ID|caller (a user or team becomes the owner\n"
-        "          of rows that are there, too)\n"
+        "          --owner systemuser:ID|team:ID|caller (of rows that are there, too)\n"
         JOB_COMMAND_HELP_ROWS
         JOB_COMMAND_HELP_SENDING
         JOB_COMMAND_HELP_PLACE

@@ -8,7 +8,7 @@
 #include "protocol/metadata.h"
 
 /* Lines of at most so many places, as far as one word fits. */
-#define DESCRIBE_COLUMNS 100
+#define DESCRIBE_COLUMNS 120
 
 /* `all`: also the columns that nobody can write. */
 void describe_text(FILE *out, const struct weir_table *table, bool all);

@@ -110,6 +110,7 @@ static void put_targets(FILE *out, const struct weir_column *column)
 static void put_column(FILE *out, const struct weir_column *column)
 {
     put_text(out, "{\"name\":", column->name);
+    put_text(out, ",\"label\":", column->label);
     put_text(out, ",\"type\":", type_names[column->type]);
     fprintf(out, ",\"create\":%s,\"update\":%s,\"read\":%s,\"required\":\"%s\"",
             truth(column->for_create), truth(column->for_update), truth(column->for_read),

@@ -3,9 +3,9 @@
  * A table for people: what it is, and a line for each column. Its choices and targets stand behind
  * the type, as many on a line as fit.
  *
- *     COLUMN        WRITE          REQUIRED  TYPE
- *     industrycode  create update  -         choice: 1 = Accounting; 4 = Brokers; 7 = Consulting;
- *                                              8 = Consumer Services
+ *     COLUMN        LABEL     WRITE          REQUIRED  TYPE
+ *     industrycode  Industry  create update  -         choice: 1 = Accounting; 4 = Brokers;
+ *                                                        7 = Consulting; 8 = Consumer Services
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "describe.h"
 #include "printable.h"
 
+#define LABEL_COLUMNS    24 /* at most: what is longer is cut */
 #define WRITE_COLUMNS    13 /* "create update" */
 #define REQUIRED_COLUMNS 8
 #define INDENT           2 /* of what stands below a type */
@@ -26,6 +27,7 @@
 struct sheet {
     FILE *out;
     int name_columns;
+    int label_columns;
     struct weir_buf item;
     size_t used; /* places of the line at hand */
 };
@@ -109,7 +111,8 @@ static const char *required_text(enum weir_required required)
 /* The places before the types. */
 static int margin(const struct sheet *sheet)
 {
-    return sheet->name_columns + 2 + WRITE_COLUMNS + 2 + REQUIRED_COLUMNS + 2;
+    return sheet->name_columns + 2 + sheet->label_columns + 2 + WRITE_COLUMNS + 2 +
+           REQUIRED_COLUMNS + 2;
 }
 
 /* What stands in `item`: on the line at hand if it fits, else on the next. */
@@ -127,14 +130,35 @@ static void put_item(struct sheet *sheet, bool first)
     weir_buf_reset(&sheet->item);
 }
 
+/* As much of it as there is room for. */
+static struct weir_str label_of(const struct weir_column *column)
+{
+    struct weir_str text = weir_str_from(column->label ? column->label : "-");
+    text = weir_str_cut(text, (size_t)4 * LABEL_COLUMNS);
+    while (printable_columns(text) > LABEL_COLUMNS)
+        text = weir_str_cut(text, text.len - 1);
+    return text;
+}
+
+/* With blanks behind it, up to the next column. */
+static void print_label(struct sheet *sheet, const struct weir_column *column)
+{
+    struct weir_str text = label_of(column);
+    printable_add(&sheet->item, text);
+    fprintf(sheet->out, "%s%*s  ", weir_buf_text(&sheet->item),
+            sheet->label_columns - (int)printable_columns(text), "");
+    weir_buf_reset(&sheet->item);
+}
+
 static void print_column(struct sheet *sheet, const struct weir_column *column)
 {
+    fprintf(sheet->out, "%-*s  ", sheet->name_columns, column->name);
+    print_label(sheet, column);
     column_text_type(&sheet->item, column);
     if (column->part_of)
         weir_buf_printf(&sheet->item, ", shows %s", column->part_of);
-    fprintf(sheet->out, "%-*s  %-*s  %-*s  %s", sheet->name_columns, column->name, WRITE_COLUMNS,
-            write_text(column), REQUIRED_COLUMNS, required_text(column->required),
-            weir_buf_text(&sheet->item));
+    fprintf(sheet->out, "%-*s  %-*s  %s", WRITE_COLUMNS, write_text(column), REQUIRED_COLUMNS,
+            required_text(column->required), weir_buf_text(&sheet->item));
     sheet->used = (size_t)margin(sheet) + sheet->item.len;
     weir_buf_reset(&sheet->item);
     for (uint32_t i = 0; i < column->choice_count; i++) {
@@ -167,14 +191,27 @@ static int name_columns(const struct weir_table *table, bool all)
     return (int)columns;
 }
 
+static int label_columns(const struct weir_table *table, bool all)
+{
+    size_t columns = strlen("LABEL");
+    for (uint32_t i = 0; i < table->column_count; i++) {
+        size_t len = printable_columns(label_of(&table->columns[i]));
+        if (is_shown(table, &table->columns[i], all) && len > columns)
+            columns = len;
+    }
+    return (int)columns;
+}
+
 void describe_text(FILE *out, const struct weir_table *table, bool all)
 {
-    struct sheet sheet = { .out = out, .name_columns = name_columns(table, all) };
+    struct sheet sheet = { .out = out,
+                           .name_columns = name_columns(table, all),
+                           .label_columns = label_columns(table, all) };
     uint32_t hidden = 0;
     weir_buf_init(&sheet.item, ITEM_BYTES_MAX);
     print_head(out, table);
-    fprintf(out, "\n%-*s  %-*s  %-*s  TYPE\n", sheet.name_columns, "COLUMN", WRITE_COLUMNS, "WRITE",
-            REQUIRED_COLUMNS, "REQUIRED");
+    fprintf(out, "\n%-*s  %-*s  %-*s  %-*s  TYPE\n", sheet.name_columns, "COLUMN",
+            sheet.label_columns, "LABEL", WRITE_COLUMNS, "WRITE", REQUIRED_COLUMNS, "REQUIRED");
     for (uint32_t i = 0; i < table->column_count; i++) {
         if (is_shown(table, &table->columns[i], all))
             print_column(&sheet, &table->columns[i]);

@@ -102,6 +102,7 @@ struct weir_lookup_target {
 
 struct weir_column {
     const char *name;     /* logical */
+    const char *label;    /* what people call it, in the language of the user; NULL: not known */
     const char *key_name; /* in the predicate of a key: `_name_value` of a lookup */
     enum weir_column_type type;
     bool for_create;

@@ -138,26 +138,6 @@ static enum weir_status read_targets(struct weir_metadata_reader *reader,
 
 /* ---- choices ---- */
 
-/* In the user's language, else in the first there is. */
-static enum weir_status read_label(struct weir_metadata_reader *reader,
-                                   const struct weir_json_node *choice, const char **ret)
-{
-    const struct weir_json_node *label, *localized = NULL, *all = NULL;
-    enum weir_status status =
-        weir_metadata_get(reader, choice, "Label", WEIR_JSON_OBJECT, false, &label);
-    if (status == WEIR_OK && label)
-        status = weir_metadata_get(reader, label, "UserLocalizedLabel", WEIR_JSON_OBJECT, false,
-                                   &localized);
-    if (status == WEIR_OK && label && !localized) {
-        status = weir_metadata_get(reader, label, "LocalizedLabels", WEIR_JSON_ARRAY, false, &all);
-        localized = all ? all->first : NULL;
-    }
-    *ret = NULL;
-    if (status == WEIR_OK && localized)
-        status = weir_metadata_get_text(reader, localized, "Label", false, ret);
-    return status;
-}
-
 static enum weir_status read_choice(struct weir_metadata_reader *reader,
                                     const struct weir_json_node *node, struct weir_choice *choice)
 {
@@ -170,7 +150,7 @@ static enum weir_status read_choice(struct weir_metadata_reader *reader,
     if (status == WEIR_OK)
         status = weir_metadata_get_int(reader, node, "State", INT32_MIN, INT32_MAX, -1, &state);
     if (status == WEIR_OK)
-        status = read_label(reader, node, &choice->label);
+        status = weir_metadata_get_label(reader, node, "Label", &choice->label);
     if (status != WEIR_OK)
         return status;
     choice->value = (int32_t)value;
@@ -225,7 +205,7 @@ static enum weir_status read_yes_or_no(struct weir_metadata_reader *reader,
         column->choices[i] = (struct weir_choice){ .value = i, .state = -1 };
         status = weir_metadata_get(reader, set, names[i], WEIR_JSON_OBJECT, false, &choice);
         if (status == WEIR_OK && choice)
-            status = read_label(reader, choice, &column->choices[i].label);
+            status = weir_metadata_get_label(reader, choice, "Label", &column->choices[i].label);
         if (status != WEIR_OK)
             return status;
     }

@@ -106,6 +106,8 @@ static enum weir_status read_column(struct weir_metadata_reader *reader,
     enum weir_status status =
         weir_metadata_get_text(reader, node, "LogicalName", true, &column->name);
     if (status == WEIR_OK)
+        status = weir_metadata_get_label(reader, node, "DisplayName", &column->label);
+    if (status == WEIR_OK)
         status = read_type(reader, node, &column->type);
     if (status == WEIR_OK)
         status = weir_metadata_get_bool(reader, node, "IsValidForCreate", &column->for_create);

@@ -70,6 +70,25 @@ enum weir_status weir_metadata_get_value(struct weir_metadata_reader *reader,
     return status;
 }
 
+enum weir_status weir_metadata_get_label(struct weir_metadata_reader *reader,
+                                         const struct weir_json_node *node, const char *key,
+                                         const char **ret)
+{
+    const struct weir_json_node *label, *localized = NULL, *all = NULL;
+    enum weir_status status = weir_metadata_get(reader, node, key, WEIR_JSON_OBJECT, false, &label);
+    if (status == WEIR_OK && label)
+        status = weir_metadata_get(reader, label, "UserLocalizedLabel", WEIR_JSON_OBJECT, false,
+                                   &localized);
+    if (status == WEIR_OK && label && !localized) {
+        status = weir_metadata_get(reader, label, "LocalizedLabels", WEIR_JSON_ARRAY, false, &all);
+        localized = all ? all->first : NULL;
+    }
+    *ret = NULL;
+    if (status == WEIR_OK && localized)
+        status = weir_metadata_get_text(reader, localized, "Label", false, ret);
+    return status;
+}
+
 enum weir_status weir_metadata_get_bool(struct weir_metadata_reader *reader,
                                         const struct weir_json_node *node, const char *key,
                                         bool *ret)

@@ -91,6 +91,11 @@ enum weir_status weir_metadata_get_value(struct weir_metadata_reader *reader,
                                          const struct weir_json_node *node, const char *key,
                                          struct weir_str *ret);
 
+/* The same for a label: in the user's language, else in the first there is; NULL: in none. */
+enum weir_status weir_metadata_get_label(struct weir_metadata_reader *reader,
+                                         const struct weir_json_node *node, const char *key,
+                                         const char **ret);
+
 /* Missing is false. */
 enum weir_status weir_metadata_get_bool(struct weir_metadata_reader *reader,
                                         const struct weir_json_node *node, const char *key,

@@ -20,7 +20,7 @@ static const char definition[] =
     "?$select=LogicalName,EntitySetName,PrimaryIdAttribute,PrimaryNameAttribute,TableType,"
     "OwnershipType"
     "&$expand=Attributes($select=LogicalName,AttributeType,AttributeTypeName,AttributeOf,"
-    "IsValidForCreate,IsValidForUpdate,IsValidForRead,RequiredLevel),"
+    "IsValidForCreate,IsValidForUpdate,IsValidForRead,RequiredLevel,DisplayName),"
     "Keys($select=LogicalName,KeyAttributes,EntityKeyIndexStatus),"
     "ManyToOneRelationships($select=ReferencingAttribute,ReferencedEntity,"
     "ReferencingEntityNavigationPropertyName)";

@@ -109,6 +109,7 @@ static const struct shape target = SHAPE("a target", weir_lookup_target, target_
 
 static const struct member column_members[] = {
     { "name", NAME, AT(weir_column, name) },
+    { "label", TEXT, AT(weir_column, label) },
     { "type", WORD, AT(weir_column, type), .words = column_types },
     { "create", FLAG, AT(weir_column, for_create) },
     { "update", FLAG, AT(weir_column, for_update) },

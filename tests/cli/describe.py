@@ -58,7 +58,7 @@ def cells(result):
     """The lines of the columns, from the head on: name -> (write, required, type)."""
     lines = result.stdout.splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("COLUMN "))
-    at = [lines[head].index(word) for word in ("COLUMN", "WRITE", "REQUIRED", "TYPE")]
+    at = [lines[head].index(word) for word in ("COLUMN", "LABEL", "WRITE", "REQUIRED", "TYPE")]
     found, last = {}, None
     for line in lines[head + 1:]:
         if not line:
@@ -66,7 +66,7 @@ def cells(result):
         assert all(line[start - 1] == " " for start in at[1:]), line
         if line[0] != " ":
             last = line[:at[1]].strip()
-            found[last] = (line[at[1]:at[2]].strip(), line[at[2]:at[3]].strip(), line[at[3]:])
+            found[last] = (line[at[2]:at[3]].strip(), line[at[3]:at[4]].strip(), line[at[4]:])
         else:
             found[last] = (*found[last][:2], found[last][2] + " " + line.strip())
     return found
@@ -106,6 +106,21 @@ def test_every_column_that_can_be_written_has_a_line_with_its_type(folder):
     assert said and int(said[1]) == hidden, result
 
 
+def test_people_and_programs_are_told_what_columns_are_called(folder):
+    with simulator(SIM, "--users", "1") as (_, config):
+        path = write_config(folder, config)
+        shown = run([WEIR, "describe", "account", "--config", path]).stdout.splitlines()
+        every = json.loads(run([WEIR, "describe", "account", "--json", "--config", path]).stdout)
+    labels = {column["name"]: column.get("label") for column in every["columns"]}
+    assert (labels["name"], labels["accountnumber"], labels["industrycode"]) == (
+        "Account Name", "Account Number", "Industry"), labels
+    assert labels["parentaccountidname"] is None, labels
+    head = next(line for line in shown if line.startswith("COLUMN "))
+    for name in ("name", "accountnumber"):
+        line = next(line for line in shown[shown.index(head):] if line.startswith(name + " "))
+        assert line[head.index("LABEL"):head.index("WRITE")].strip() == labels[name], line
+
+
 def test_programs_get_every_column_as_the_service_defines_it(folder):
     with simulator(SIM, *with_item(folder)) as (url, config):
         path = write_config(folder, config)
@@ -139,7 +154,7 @@ def test_a_table_of_ones_own_with_choices_targets_and_keys(folder):
     assert columns["weir_color"][2] == f"choice: {labels}; 99 = ?[31mred?", columns
     assert columns["weir_anything"][2] == ("lookup: account (weir_Anything_Account); "
                                            "contact (weir_Anything_Contact)"), columns
-    assert max(map(len, result.stdout.splitlines())) <= 100, result
+    assert max(map(len, result.stdout.splitlines())) <= 120, result
     assert said["bulk"] == [] and said["keys"][1] == {
         "name": "weir_two", "columns": ["weir_name", "weir_once"], "status": "pending"}, said
     by_name = {column["name"]: column for column in said["columns"]}

@@ -233,6 +233,34 @@ static void must_point(const char *name, const char *to, const char *navigation)
     ck_assert_pstr_eq(target->navigation, navigation);
 }
 
+START_TEST(columns_are_called_what_people_call_them)
+{
+    static const struct {
+        const char *said;
+        const char *label;
+    } rows[] = {
+        { "{'UserLocalizedLabel':{'Label':'Print','LanguageCode':1033},'LocalizedLabels':[]}",
+          "Print" },
+        { "{'UserLocalizedLabel':null,'LocalizedLabels':[{'Label':'Druck'},{'Label':'Print'}]}",
+          "Druck" },
+        { "{'UserLocalizedLabel':null,'LocalizedLabels':[]}", NULL },
+        { "null", NULL },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char with[300];
+        snprintf(with, sizeof(with), "{'LogicalName':'notes','DisplayName':%s", rows[i].said);
+        gadget_replace(DEFINITION, "{'LogicalName':'notes'", with);
+        gadget_read_well();
+        ck_assert_pstr_eq(gadget_column("notes")->label, rows[i].label);
+        ck_assert_ptr_null(gadget_column("name")->label);
+    }
+    char *paths[PARTS];
+    ck_assert_int_eq(weir_metadata_paths("gadget", paths, &err), WEIR_OK);
+    ck_assert_ptr_nonnull(strstr(paths[DEFINITION], "RequiredLevel,DisplayName)"));
+    weir_metadata_paths_free(paths);
+}
+END_TEST
+
 START_TEST(lookups_know_their_targets_and_how_to_bind_them)
 {
     gadget_read_well();
@@ -417,6 +445,7 @@ int main(void)
     ADD(lengths_and_ranges_are_as_written);
     ADD(dates_have_a_behaviour_and_a_format);
     ADD(choices_have_values_and_labels);
+    ADD(columns_are_called_what_people_call_them);
     ADD(lookups_know_their_targets_and_how_to_bind_them);
     ADD(keys_have_columns_and_a_status);
     ADD(a_key_is_found_by_its_columns_in_any_order);

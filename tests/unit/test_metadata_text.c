@@ -35,7 +35,8 @@ static void must_equal_columns(const struct weir_column *a, const struct weir_co
     must(a->type == b->type && a->required == b->required && a->behavior == b->behavior);
     must(a->for_create == b->for_create && a->for_update == b->for_update);
     must(a->for_read == b->for_read && a->shows_date_only == b->shows_date_only);
-    must(same_text(a->part_of, b->part_of) && a->length_max == b->length_max);
+    must(same_text(a->part_of, b->part_of) && same_text(a->label, b->label));
+    must(a->length_max == b->length_max);
     must(same_text(a->min, b->min) && same_text(a->max, b->max));
     must(a->precision == b->precision);
     must_equal_lists(a, b);
@@ -142,6 +143,7 @@ static void fill_column(struct weir_table *it, struct weir_column *column, uint3
         .for_read = below(2),
         .required = (enum weir_required)below(WEIR_REQUIRED_SYSTEM + 1),
         .part_of = maybe_text(it),
+        .label = maybe_text(it),
         .length_max = below(2) ? 0 : (uint32_t)weir_rng_u64(&rng),
         .min = maybe_number(it),
         .max = maybe_number(it),
@@ -206,6 +208,14 @@ START_TEST(a_described_table_comes_back_as_it_was)
     ck_assert_ptr_nonnull(strstr(text, "\"max\":922337203685477.0"));
     ck_assert_ptr_nonnull(strstr(text, "{\"value\":2,\"state\":1,\"label\":\"Old\"}"));
     ck_assert_ptr_null(strpbrk(text, "\n\t"));
+    /* as jobs of before there were labels of columns have it in their journals */
+    ck_assert_ptr_nonnull(strstr(text, "{\"name\":\"notes\",\"type\":\"memo\""));
+    free(text);
+    gadget_replace(DEFINITION, "{'LogicalName':'notes'",
+                   "{'LogicalName':'notes','DisplayName':{'UserLocalizedLabel':{'Label':'Print'}}");
+    gadget_read_well();
+    text = round_trip(table);
+    ck_assert_ptr_nonnull(strstr(text, "{\"name\":\"notes\",\"label\":\"Print\",\"type\""));
     free(text);
 }
 END_TEST

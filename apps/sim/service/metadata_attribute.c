@@ -74,7 +74,7 @@ static void put_schema(const struct sim_meta *meta, struct weir_buf *json)
 
 static void put_display_name(const struct sim_meta *meta, struct weir_buf *json)
 {
-    sim_meta_put_label(column_of(meta)->name, json);
+    sim_meta_put_label(sim_label_of(meta->table, column_of(meta)), json);
 }
 
 static void put_entity(const struct sim_meta *meta, struct weir_buf *json)

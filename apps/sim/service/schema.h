@@ -189,6 +189,9 @@ const struct sim_property *sim_table_property(const struct sim_table *table, str
 const struct sim_key *sim_table_key(const struct sim_table *table, const uint32_t *columns,
                                     uint32_t count);
 
+/* The DisplayName of a column; NULL: it has none. */
+const char *sim_label_of(const struct sim_table *table, const struct sim_column *column);
+
 /* NULL: no choice of that value. */
 const struct sim_choice *sim_column_choice(const struct sim_column *column, int64_t value);
 

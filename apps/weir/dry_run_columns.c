@@ -6,6 +6,7 @@
  *     Firma      name             text, 160 characters
  *     Parent No  parentaccountid  lookup of account by accountnumber
  *     Notiz      -                ignored
+ *     _ownerid_value  ownerid     owner, each row says of which table
  *
  * A delete takes only what names its rows.
  */
@@ -16,6 +17,7 @@
 #include "dry_run.h"
 #include "printable.h"
 #include "records/column_target.h"
+#include "records/read_format.h"
 
 #define WIDTH_MAX 40 /* of a name that others line up with */
 
@@ -37,11 +39,38 @@ static void add_lookup(struct weir_buf *takes, const struct weir_column *column,
     else if (column->target_count == 1)
         weir_buf_printf(takes, " of %s", column->targets[0].table);
     else
-        weir_buf_add_text(takes, ", its cells say of which table");
+        weir_buf_add_text(takes, ", each row says of which table");
     for (uint32_t i = 0; i < target->key_count; i++) {
         const char *by = target->derived ? " derived from " : " by ";
         weir_buf_printf(takes, "%s%.*s", i ? "," : by, (int)target->keys[i].len,
                         target->keys[i].ptr);
+    }
+}
+
+/*
+ * A name as Dataverse writes it when rows are read: what it says of a lookup or of the row. False:
+ * it is another one, or the id of a lookup, whose column becomes *ret.
+ */
+static bool add_read_member(struct line *line, struct weir_str name, struct weir_str *ret)
+{
+    struct weir_str column;
+    switch (weir_read_member_of(name, &column)) {
+    case WEIR_READ_LOOKUP:
+        *ret = column;
+        return false;
+    case WEIR_READ_LOOKUP_TABLE:
+        weir_buf_add_text(&line->column, "-");
+        weir_buf_printf(&line->takes, "the table to which %.*s points", (int)column.len,
+                        column.ptr);
+        return true;
+    case WEIR_READ_ETAG:
+    case WEIR_READ_LOOKUP_NAVIGATION:
+    case WEIR_READ_ANNOTATION:
+        weir_buf_add_text(&line->column, "-");
+        weir_buf_add_text(&line->takes, "an annotation, passed over");
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -159,16 +188,17 @@ static void put_column(struct sheet *sheet, struct weir_str name,
 {
     struct line line;
     bool ignored = spec && !spec->target;
+    struct weir_str target = spec ? weir_str_from(spec->target) : name;
     line_init(&line);
     printable_add(&line.input, name);
-    if (ignored || is_passed_over(sheet, spec ? weir_str_from(spec->target) : name)) {
+    if (ignored || is_passed_over(sheet, target)) {
         weir_buf_add_text(&line.column, "-");
         weir_buf_add_text(&line.takes, ignored ? "ignored" : "not needed by a delete");
-    } else {
-        add_target(&line, sheet->table, spec ? weir_str_from(spec->target) : name);
-        if (spec)
-            add_spec(&line, spec);
+    } else if (spec || !add_read_member(&line, name, &target)) {
+        add_target(&line, sheet->table, target);
     }
+    if (spec && !ignored)
+        add_spec(&line, spec);
     put_line(sheet, &line);
 }
 

@@ -20,9 +20,10 @@
  *     raw   the same bytes; no cells
  *
  * Flat, members are cells: strings without their quotes and escapes, numbers, true and false as
- * they are written, null as a cell whose ptr is NULL. Objects and arrays are no cells. Raw, they
- * may be nested, to a bound. The bounds for cells hold for every string and number (as a name,
- * too), and the one for the number of cells for all members of a record, nested ones included.
+ * they are written, null as a cell whose ptr is NULL. Objects and arrays are cells as they are
+ * written, which weir_record_is_nested() tells from texts; names inside of them are not looked at.
+ * They may be nested, to a bound. The bounds for cells hold for every string and number (as a name,
+ * too), and raw the one for the number of cells for all members of a record, nested ones included.
  *
  * Names come with the records, for objects may have different members: there are no columns.
  *

@@ -2,8 +2,9 @@
 /*
  * The grammar of a line; see jsonl.h and jsonl_parts.h.
  *
- * Flat, an object is a loop over names and scalars. Raw, it is the loop below, and the open
- * containers stand in a list of bounded length, so that no line can make it run deep:
+ * Flat, an object is a loop over names and values. Raw, it is the loop below, as is a value that is
+ * an object or an array, and the open containers stand in a list of bounded length, so that no line
+ * can make it run deep:
  *
  *         ┌───────────── "," (and a name) ───────────┐
  *         ▼                                          │
@@ -21,7 +22,7 @@ _Static_assert(WEIR_RECORD_DEPTH_MAX <= WEIR_SCAN_DEPTH_MAX, "what is read can b
 static bool is_of_member(enum weir_record_problem problem)
 {
     return problem == WEIR_RECORD_NUL || problem == WEIR_RECORD_CELL_TOO_BIG ||
-           problem == WEIR_RECORD_NESTED || problem == WEIR_RECORD_HALF_CHARACTER;
+           problem == WEIR_RECORD_HALF_CHARACTER;
 }
 
 bool weir_jsonl_fail(struct weir_jsonl_scan *scan, enum weir_record_problem problem,
@@ -175,33 +176,7 @@ static bool take_scalar(struct weir_jsonl_scan *scan, struct weir_jsonl_text *re
     return true;
 }
 
-/* ---- flat ---- */
-
-static bool take_cell(struct weir_jsonl_scan *scan)
-{
-    skip_space(scan);
-    if (*scan->at == '{' || *scan->at == '[')
-        return weir_jsonl_fail(scan, WEIR_RECORD_NESTED, scan->at, 0);
-    return take_scalar(scan, &scan->jsonl->members[scan->top - 1].value);
-}
-
-static bool take_flat(struct weir_jsonl_scan *scan)
-{
-    scan->at++;
-    if (take(scan, '}'))
-        return true;
-    do {
-        scan->top = 0;
-        if (!take_name(scan, 0))
-            return false;
-        scan->top = scan->jsonl->member_count;
-        if (!take_cell(scan))
-            return false;
-    } while (take(scan, ','));
-    return must_take(scan, '}');
-}
-
-/* ---- raw ---- */
+/* ---- values in values ---- */
 
 #define AN_ARRAY UINT32_MAX
 
@@ -211,6 +186,7 @@ struct tree {
     uint32_t open[WEIR_RECORD_DEPTH_MAX];
     uint32_t depth;
     uint32_t object_count;
+    bool unnoted; /* names are passed over: it is inside of a cell */
 };
 
 enum step {
@@ -232,6 +208,15 @@ static bool take_close(struct tree *tree)
     return true;
 }
 
+static bool pass_name(struct weir_jsonl_scan *scan)
+{
+    struct weir_jsonl_text ignored;
+    skip_space(scan);
+    if (*scan->at != '"')
+        return weir_jsonl_fail_byte(scan, scan->at);
+    return weir_jsonl_take_string(scan, &ignored) && must_take(scan, ':');
+}
+
 /* In front of a value: of an object, its name. */
 static enum step step_name(struct tree *tree)
 {
@@ -239,6 +224,8 @@ static enum step step_name(struct tree *tree)
     bool outermost = tree->depth == 1;
     if (innermost(tree) == AN_ARRAY)
         return STEP_DUE;
+    if (tree->unnoted)
+        return pass_name(scan) ? STEP_DUE : STEP_BAD;
     if (outermost)
         scan->top = 0;
     if (!take_name(scan, innermost(tree)))
@@ -274,16 +261,66 @@ static enum step step_behind(struct tree *tree)
     return must_take(tree->scan, ',') ? step_name(tree) : STEP_BAD;
 }
 
+/* One value, whatever is in it. */
+static bool take_tree(struct tree *tree)
+{
+    uint32_t around = tree->depth;
+    enum step step = STEP_DUE;
+    do {
+        step = step == STEP_DUE ? step_value(tree) : step_behind(tree);
+    } while (step == STEP_DUE || (step == STEP_DONE && tree->depth > around));
+    return step == STEP_DONE;
+}
+
 static bool take_raw(struct weir_jsonl_scan *scan)
 {
     struct tree tree;
     tree.scan = scan;
     tree.depth = tree.object_count = 0;
-    enum step step = STEP_DUE;
+    tree.unnoted = false;
+    return take_tree(&tree);
+}
+
+/* ---- flat ---- */
+
+/* An object or an array, as it is written. */
+static bool take_nested(struct weir_jsonl_scan *scan, struct weir_jsonl_text *ret)
+{
+    const char *begin = scan->at;
+    struct tree tree;
+    tree.scan = scan;
+    tree.open[0] = 0; /* the object around it */
+    tree.depth = tree.object_count = 1;
+    tree.unnoted = true;
+    if (!take_tree(&tree))
+        return false;
+    *ret = (struct weir_jsonl_text){ (uint32_t)(begin - scan->jsonl->line.ptr),
+                                     (uint32_t)(scan->at - begin), WEIR_JSONL_LINE };
+    return true;
+}
+
+static bool take_cell(struct weir_jsonl_scan *scan)
+{
+    struct weir_jsonl_text *value = &scan->jsonl->members[scan->top - 1].value;
+    skip_space(scan);
+    bool nested = *scan->at == '{' || *scan->at == '[';
+    return nested ? take_nested(scan, value) : take_scalar(scan, value);
+}
+
+static bool take_flat(struct weir_jsonl_scan *scan)
+{
+    scan->at++;
+    if (take(scan, '}'))
+        return true;
     do {
-        step = step == STEP_DUE ? step_value(&tree) : step_behind(&tree);
-    } while (step == STEP_DUE || (step == STEP_DONE && tree.depth));
-    return step == STEP_DONE;
+        scan->top = 0;
+        if (!take_name(scan, 0))
+            return false;
+        scan->top = scan->jsonl->member_count;
+        if (!take_cell(scan))
+            return false;
+    } while (take(scan, ','));
+    return must_take(scan, '}');
 }
 
 /* ---- all of it ---- */

@@ -60,9 +60,18 @@ static enum weir_status fail_form(const struct weir_lookup *lookup, struct weir_
                      WEIR_CELL_QUOTED(cell), noun_of(lookup), lookup->column->name, forms);
 }
 
+/* To which the row says that it points. */
 static enum weir_status fail_table(const struct weir_lookup *lookup, struct weir_str table,
                                    struct weir_error *err)
 {
+    if (!lookup->only) {
+        char forms[240];
+        list_forms(lookup, forms, sizeof(forms));
+        return weir_fail(
+            err, WEIR_E_INVALID,
+            "the row points to the table \"%.*s\", to which \"%s\" cannot; it takes %s",
+            WEIR_CELL_QUOTED(table), lookup->column->name, forms);
+    }
     struct weir_str only = lookup->only->table;
     return weir_fail(err, WEIR_E_INVALID,
                      "the row points to the table \"%.*s\"; \"%s\" takes ids of \"%.*s\" here",
@@ -111,12 +120,15 @@ static enum weir_status read_id(const struct weir_lookup *lookup, struct weir_st
 {
     static const struct weir_guid nil;
     struct weir_guid id;
+    struct weir_str beside = table;
     struct weir_str text = split_table(weir_str_trim(cell), &table);
     binding->end = find_end(lookup, table);
     if (!weir_cell_guid(text, &id) || weir_guid_equal(&id, &nil))
         return fail_form(lookup, cell, err);
     if (!binding->end)
-        return lookup->only ? fail_table(lookup, table, err) : fail_form(lookup, cell, err);
+        return lookup->only || (beside.len && table.ptr == beside.ptr)
+                   ? fail_table(lookup, table, err)
+                   : fail_form(lookup, cell, err);
     enum weir_status status = check_end(lookup, binding->end, err);
     return status ? status : set_id(&id, arena, binding, err);
 }

@@ -3,8 +3,9 @@
  * What the files of a mapping share: mapping.c (making one), mapping_columns.c (what each column of
  * the input is for), mapping_said.c (what is said beside it), mapping_refusal.c (columns that
  * cannot go anywhere), mapping_member.c (those that are written), mapping_key.c (by what rows are
- * named), mapping_row.c (rows of cells), mapping_state.c (their states), mapping_tables.c (what
- * must be known before), naming.c (naming a row) and object.c (rows that are JSON objects).
+ * named), mapping_row.c (rows of cells), mapping_item.c (their cells), mapping_state.c (their
+ * states), mapping_tables.c (what must be known before), naming.c (naming a row) and object.c (rows
+ * that are JSON objects).
  *
  *     record ──▶ slots ──▶ its name as texts ──▶ id, key, partition, hash     naming.c
  *                    └───▶ items             ──▶ members, shape               mapping_row.c
@@ -198,7 +199,7 @@ enum weir_status weir_mapping_choose_key(struct weir_mapping *mapping, const cha
 enum weir_status weir_mapping_choose_ids(struct weir_mapping *mapping, const char *id_from,
                                          struct weir_error *err);
 
-/* ---- mapping_row.c ---- */
+/* ---- mapping_item.c ---- */
 
 /* A cell on its way into a row. */
 struct weir_item {
@@ -216,6 +217,18 @@ struct weir_item {
 /* What the cell becomes. WEIR_E_INVALID: it cannot be right; WEIR_E_TOO_BIG: the arena is full. */
 enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
                                 struct weir_arena *arena, struct weir_error *err);
+
+/* Of just as many bytes as item->bytes says. Returns where it ends. */
+char *weir_item_write(const struct weir_item *item, char *to);
+
+/*
+ * An array of choices as the text that cells have, `1;3`: commas may stand in labels. *ret is empty
+ * if the array is, its ptr NULL if it has anything but texts and numbers. False: the arena is full.
+ */
+bool weir_item_join_choices(struct weir_str array, struct weir_arena *arena, struct weir_str *ret);
+
+/* Clearing the column says nothing: it is left out. */
+bool weir_mapping_is_nothing(const struct weir_mapping *mapping, const struct weir_member *member);
 
 /* Whether rows may clear the column, or leave it out for that. WEIR_E_INVALID: they may not. */
 enum weir_status weir_mapping_check_clearing(const struct weir_mapping *mapping,

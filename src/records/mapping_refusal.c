@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "records/mapping_parts.h"
+#include "records/spec_parts.h"
 
 /* Of the words in a message. */
 #define HINT_BYTES 700
@@ -96,10 +97,29 @@ static const char *nearest(const struct weir_table *table, struct weir_str name)
     return found;
 }
 
+/* The column that people call so; NULL: none, or several. */
+static const char *labelled(const struct weir_table *table, struct weir_str name)
+{
+    struct weir_guess guess = weir_spec_guess(table, name);
+    return guess.kind == WEIR_GUESS_LABEL ? guess.column->name : NULL;
+}
+
+static enum weir_status fail_label(const struct weir_table *table, struct weir_str name,
+                                   const char *column, struct weir_error *err)
+{
+    return weir_fail(err, WEIR_E_INVALID,
+                     "the table \"%s\" has no column \"%.*s\"; that is the label of \"%s\": name "
+                     "the column so, or map it in a file that \"weir map %s FILE\" writes",
+                     table->name, WEIR_QUOTED(name), column, table->name);
+}
+
 enum weir_status weir_mapping_fail_unknown(const struct weir_table *table, struct weir_str name,
                                            struct weir_error *err)
 {
     const char *near = nearest(table, name);
+    const char *label = labelled(table, name);
+    if (label)
+        return fail_label(table, name, label, err);
     if (near)
         return weir_fail(err, WEIR_E_INVALID,
                          "the table \"%s\" has no column \"%.*s\"; did you mean \"%s\"?",
@@ -116,7 +136,7 @@ enum weir_status weir_mapping_fail_slot(const struct weir_mapping *mapping,
     const struct weir_table *table = mapping->table;
     const char *near = nearest(table, name);
     char hint[HINT_BYTES];
-    if (slot->said || slot->with)
+    if (slot->said || slot->with || labelled(table, name))
         return weir_mapping_fail_unknown(table, name, err);
     if (memchr(name.ptr, ';', name.len) || memchr(name.ptr, '\t', name.len))
         return weir_fail(

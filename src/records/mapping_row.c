@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "protocol/scan.h"
 #include "records/mapping_parts.h"
 #include "records/read_format.h"
 
@@ -30,6 +31,7 @@ struct row {
     struct weir_row_name name;
     struct weir_item *items;
     uint32_t count;
+    bool filled;             /* the input has a value for it: constants do not count */
     bool owned;              /* says its owner itself */
     struct weir_str implied; /* `,"statecode":1`, by the status; empty: none */
     size_t bytes;
@@ -77,92 +79,6 @@ static bool refuse_problem(const struct row *row)
         column = record->member;
     return weir_draft_refuse(row->draft, row->arena, column, "%s%s",
                              is_of_row(record) ? "the row " : "", text);
-}
-
-/* ---- items ---- */
-
-static enum weir_status read_lookup(const struct weir_mapping *mapping, struct weir_item *item,
-                                    struct weir_arena *arena, struct weir_error *err)
-{
-    const struct weir_lookup *lookup = item->member->lookup;
-    enum weir_status status = WEIR_OK;
-    if (item->null)
-        item->binding = weir_lookup_null(lookup);
-    else
-        status = weir_lookup_read(lookup, mapping->world, item->cell, item->table, arena,
-                                  &item->binding, err);
-    if (status)
-        return status;
-    bool inward = weir_str_equal(item->binding.end->table, mapping->names.logical_name);
-    bool waits = mapping->passes && inward && lookup->column->for_update && !item->null;
-    item->pass = waits ? WEIR_PASS_LOOKUPS : WEIR_PASS_ROWS;
-    item->bytes = weir_binding_bytes(&item->binding);
-    return WEIR_OK;
-}
-
-enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
-                                struct weir_arena *arena, struct weir_error *err)
-{
-    const struct weir_member *member = item->member;
-    size_t bytes = strlen("null");
-    if (member->lookup)
-        return read_lookup(mapping, item, arena, err);
-    enum weir_status status = WEIR_OK;
-    if (!item->null)
-        status = weir_cell_rule_measure(&member->rule, item->cell, &bytes, err);
-    if (!status && !item->null && member->column->type == WEIR_COLUMN_STATUS)
-        status = weir_mapping_check_status(mapping, item, err);
-    item->pass = member->pass;
-    item->bytes = member->opening.len + bytes;
-    return status;
-}
-
-static char *write_item(const struct weir_item *item, char *to)
-{
-    const struct weir_member *member = item->member;
-    if (member->lookup)
-        return weir_binding_write(&item->binding, to);
-    memcpy(to, member->opening.ptr, member->opening.len);
-    to += member->opening.len;
-    if (!item->null)
-        return weir_cell_rule_write(&member->rule, item->cell, to);
-    memcpy(to, "null", strlen("null"));
-    return to + strlen("null");
-}
-
-/* ---- cells that are cleared ---- */
-
-static bool is_kept(const struct weir_column *column)
-{
-    return column->type == WEIR_COLUMN_OWNER || column->type == WEIR_COLUMN_STATE ||
-           column->type == WEIR_COLUMN_STATUS;
-}
-
-/*
- * A row that is created has nothing to clear, and a reference to nothing is no member that every
- * version of the service takes there; the owner of the options stands in for one that is cleared.
- * What says when a row was created is never cleared: rows that Dataverse wrote have it beside
- * createdon, mostly null.
- */
-static bool is_nothing(const struct weir_mapping *mapping, const struct weir_member *member)
-{
-    bool create = mapping->operation == WEIR_OPERATION_CREATE;
-    if (member->column->type == WEIR_COLUMN_OWNER && mapping->owner.len)
-        return true;
-    if (strcmp(member->column->name, WEIR_OVERRIDDEN_COLUMN) == 0)
-        return true;
-    return create && (member->lookup || is_kept(member->column));
-}
-
-enum weir_status weir_mapping_check_clearing(const struct weir_mapping *mapping,
-                                             const struct weir_member *member,
-                                             struct weir_error *err)
-{
-    if (is_nothing(mapping, member) || !is_kept(member->column))
-        return WEIR_OK;
-    return weir_fail(err, WEIR_E_INVALID,
-                     "\"%s\" cannot be cleared: every row has one; leave it out or give it a value",
-                     member->column->name);
 }
 
 /* ---- sorting cells ---- */
@@ -233,7 +149,7 @@ static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_
         return refuse(row, member->column, err.message);
     }
     null = null || empty;
-    if (null && is_nothing(row->mapping, member))
+    if (null && weir_mapping_is_nothing(row->mapping, member))
         return true;
     if (null && weir_mapping_check_clearing(row->mapping, member, &err))
         return refuse(row, member->column, err.message);
@@ -272,9 +188,19 @@ static bool name_once(struct row *row, const struct weir_slot *slot, struct weir
     return true;
 }
 
+/* A value of the input that goes somewhere. */
+static bool is_value(const struct weir_slot *slot, struct weir_str cell)
+{
+    bool used = slot->use != WEIR_USE_NONE || slot->id_part != WEIR_NO_PLACE;
+    if (slot->with || !used)
+        return false;
+    return slot->member ? without_blanks(slot->member, cell).len : weir_str_trim(cell).len;
+}
+
 static bool take_cell(struct row *row, const struct weir_slot *slot, struct weir_str cell,
                       bool null, struct weir_str table)
 {
+    row->filled = row->filled || is_value(slot, cell);
     translate(slot, &cell, &null);
     if (null)
         cell = weir_str("", 0);
@@ -321,6 +247,33 @@ static bool refuse_names(const struct row *row)
                              WEIR_MEMBER_NAMES_MAX);
 }
 
+static bool refuse_nested(const struct row *row, struct weir_str name, struct weir_str cell)
+{
+    return weir_draft_refuse(
+        row->draft, row->arena, name,
+        "member \"%.*s\" is an %s; it must be a text, a number, true, false or "
+        "null",
+        WEIR_QUOTED(name), *cell.ptr == '{' ? "object" : "array");
+}
+
+/* An object or an array: for a column that is passed over, or of choices that it lists. */
+static bool take_nested(struct row *row, const struct weir_slot *slot, struct weir_str name,
+                        struct weir_str cell)
+{
+    struct weir_str joined;
+    bool unused = slot->use == WEIR_USE_NONE && slot->id_part == WEIR_NO_PLACE;
+    if (unused || slot->use == WEIR_USE_REFUSED)
+        return take_cell(row, slot, cell, false, weir_str("", 0));
+    bool choices = slot->use == WEIR_USE_MEMBER && slot->column->type == WEIR_COLUMN_MULTI_PICKLIST;
+    if (!choices || !weir_scan_is_array(cell))
+        return refuse_nested(row, name, cell);
+    if (!weir_item_join_choices(cell, row->arena, &joined))
+        return false;
+    if (!joined.ptr)
+        return refuse_nested(row, name, cell);
+    return take_cell(row, slot, joined, !joined.len, weir_str("", 0));
+}
+
 static bool take_member(struct row *row, uint32_t i)
 {
     struct weir_str name = row->record->names[i];
@@ -329,6 +282,8 @@ static bool take_member(struct row *row, uint32_t i)
     const struct weir_slot *slot = weir_mapping_slot(row->mapping, name);
     if (!slot)
         return refuse_names(row);
+    if (weir_record_is_nested(row->record, i))
+        return take_nested(row, slot, name, cell);
     if (slot->tells_table)
         table = table_beside(row->record, name);
     return take_cell(row, slot, cell, !cell.ptr, table);
@@ -495,7 +450,7 @@ static void write_members(const struct row *row, char *to)
     struct weir_str owner = owner_of(row);
     for (uint32_t i = 0; i < row->count; i++) {
         if (row->items[i].pass == row->pass)
-            to = write_item(&row->items[i], to);
+            to = weir_item_write(&row->items[i], to);
     }
     if (row->implied.len)
         memcpy(to, row->implied.ptr, row->implied.len);
@@ -548,9 +503,25 @@ static bool refuse_ownerless(const struct row *row)
                              "rows out; it takes systemuser:ID or team:ID");
 }
 
+/* What a spreadsheet leaves behind its last row would become a row without content. */
+static bool check_filled(const struct row *row)
+{
+    const struct weir_record *record = row->record;
+    bool values = false;
+    if (row->filled || !weir_mapping_may_create(row->mapping))
+        return true;
+    for (uint32_t i = 0; i < record->cell_count && !values; i++)
+        values = weir_str_trim(record->cells[i]).len;
+    return weir_draft_refuse(
+        row->draft, row->arena, weir_str("", 0), "every %s of the row%s is empty",
+        row->mapping->named ? "member" : "cell", values ? " that is not passed over" : "");
+}
+
 static bool draft_row(struct row *row)
 {
     if (!sort(row))
+        return false;
+    if (!is_refused(row) && !check_filled(row))
         return false;
     if (!is_refused(row) && !weir_mapping_name(row->mapping, &row->name, row->arena, row->draft))
         return false;

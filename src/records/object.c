@@ -252,6 +252,15 @@ static bool add_members(struct walk *walk, struct weir_str object)
 
 /* ---- all of it ---- */
 
+static bool is_empty(const struct walk *walk)
+{
+    for (int role = 0; role < ROLES; role++) {
+        if (walk->seen[role])
+            return false;
+    }
+    return true;
+}
+
 static bool draft_object(struct walk *walk, struct weir_str object)
 {
     struct weir_scan scan = weir_scan_open(object);
@@ -262,6 +271,9 @@ static bool draft_object(struct walk *walk, struct weir_str object)
         if (walk->draft->refusal.len)
             return true;
     }
+    if (is_empty(walk) && weir_mapping_may_create(walk->mapping))
+        return weir_draft_refuse(walk->draft, walk->arena, weir_str("", 0),
+                                 "the row is an object without members");
     walk->name.has_id = walk->seen[ROLE_ID];
     walk->draft->shape = walk->shape;
     if (!weir_mapping_name(walk->mapping, &walk->name, walk->arena, walk->draft))

@@ -31,7 +31,6 @@ const char *weir_record_problem_name(enum weir_record_problem problem)
         [WEIR_RECORD_TOO_DEEP] = "nested too deep",
         [WEIR_RECORD_TOO_MANY_MEMBERS] = "too many members",
         [WEIR_RECORD_TWICE] = "member twice",
-        [WEIR_RECORD_NESTED] = "nested value",
         [WEIR_RECORD_HALF_CHARACTER] = "half a character",
     };
     return (unsigned)problem < WEIR_RECORD_PROBLEM_COUNT ? names[problem] : "unknown";
@@ -79,6 +78,17 @@ static unsigned char bad_byte(const struct weir_record *record)
     return part.len ? (unsigned char)part.ptr[0] : 0;
 }
 
+/* The byte that is wrong, as itself if that can be read. */
+static void add_bad_byte(struct weir_buf *buf, const struct weir_record *record)
+{
+    unsigned char c = bad_byte(record);
+    bool readable = c > ' ' && c < 0x7F;
+    if (c == '"')
+        weir_buf_add_text(buf, "'\"'");
+    else
+        weir_buf_printf(buf, readable ? "\"%c\"" : "\"0x%02X\"", c);
+}
+
 static void add_length(struct weir_buf *buf, const struct weir_record *record)
 {
     bool name = record->member.ptr && record->member.len > record->bound;
@@ -100,29 +110,29 @@ static void add_reason(struct weir_buf *buf, const struct weir_record *record)
             (unsigned)bad_byte(record), record->bad_at);
         break;
     case WEIR_RECORD_BEHIND_QUOTE:
+        weir_buf_add_text(buf, "has ");
+        if (bad_part(record, 1).len)
+            add_bad_byte(buf, record);
+        else
+            weir_buf_add_text(buf, "text");
         weir_buf_printf(buf,
-                        "has text behind its closing quote at offset %" PRIu64
+                        " behind its closing quote at offset %" PRIu64
                         "; a quote inside of a quoted cell is written twice",
                         record->bad_at);
         break;
     case WEIR_RECORD_UNCLOSED:
-        weir_buf_add_text(buf, "opens a quote that is not closed ");
         if (record->bound)
-            weir_buf_printf(buf, "within %" PRIu64 " bytes", record->bound);
+            weir_buf_printf(buf, "opens a quote that is not closed within %" PRIu64 " bytes",
+                            record->bound);
         else
-            weir_buf_add_text(buf, "before the end of the file");
+            weir_buf_printf(buf,
+                            "opens a quote at offset %" PRIu64
+                            " that is not closed before the end of the file",
+                            record->bad_at);
         break;
     default:
         add_length(buf, record);
     }
-}
-
-/* The byte that is no JSON, as itself if that can be read. */
-static void add_bad_byte(struct weir_buf *buf, const struct weir_record *record)
-{
-    unsigned char c = bad_byte(record);
-    bool readable = c > ' ' && c < 0x7F && c != '"';
-    weir_buf_printf(buf, readable ? "\"%c\"" : "\"0x%02X\"", c);
 }
 
 /* What is wrong with an object, or with a member of it. */
@@ -152,10 +162,6 @@ static void add_object_reason(struct weir_buf *buf, const struct weir_record *re
         weir_buf_printf(
             buf, "stands there again at offset %" PRIu64 "; an object may have a member once",
             record->bad_at);
-        break;
-    case WEIR_RECORD_NESTED:
-        weir_buf_printf(buf, "is an %s; it must be a text, a number, true, false or null",
-                        bad_byte(record) == '{' ? "object" : "array");
         break;
     default: {
         struct weir_str escape = bad_part(record, strlen("\\uD83D"));

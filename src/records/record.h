@@ -42,7 +42,6 @@ enum weir_record_problem {
     WEIR_RECORD_TOO_DEEP,      /* objects and arrays inside of each other */
     WEIR_RECORD_TOO_MANY_MEMBERS,
     WEIR_RECORD_TWICE,          /* a member's name stands twice in an object */
-    WEIR_RECORD_NESTED,         /* a member that should be a cell is an object or an array */
     WEIR_RECORD_HALF_CHARACTER, /* an escaped surrogate without the other one */
     WEIR_RECORD_PROBLEM_COUNT
 };
@@ -62,6 +61,19 @@ struct weir_record {
     uint64_t bad_at;        /* offset of the first byte that is wrong */
     uint64_t bound;         /* that was exceeded, or how many cells there should be; 0: none */
 };
+
+/*
+ * The cell of a member is an object or an array, as it is written: not every column takes one. A
+ * text that looks like one has a quote before it.
+ */
+static inline bool weir_record_is_nested(const struct weir_record *record, uint32_t cell)
+{
+    struct weir_str text = record->cells[cell];
+    uintptr_t at = (uintptr_t)text.ptr;
+    uintptr_t raw = (uintptr_t)record->raw.ptr;
+    bool inside = text.len && at > raw && at < raw + record->raw.len;
+    return inside && record->names && (*text.ptr == '{' || *text.ptr == '[') && text.ptr[-1] != '"';
+}
 
 /* The problem's short name, such as "unclosed quote". Any thread. */
 const char *weir_record_problem_name(enum weir_record_problem problem);

@@ -108,7 +108,13 @@ static enum weir_status read_empty(const struct reading *reading, const struct w
             return WEIR_OK;
         }
     }
-    return fail_kind(reading, node, "\"omit\", \"null\" or \"reject\"");
+    if (node->type != WEIR_JSON_STRING)
+        return fail_kind(reading, node, "\"omit\", \"null\" or \"reject\"");
+    return weir_fail(
+        reading->err, WEIR_E_INVALID,
+        "%s, line %u, column %u: \"empty\" is \"%.*s\"; it must be \"omit\", \"null\" or "
+        "\"reject\"",
+        reading->name, node->line, node->column, QUOTED(node->text));
 }
 
 static enum weir_status read_detail(const struct reading *reading,

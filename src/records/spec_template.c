@@ -3,12 +3,14 @@
  * A mapping file to edit; see spec.h. Whatever comes from elsewhere is a JSON string or stands in a
  * comment, where line ends become blanks.
  */
+#include <stdlib.h>
+
 #include "base/json_text.h"
 #include "records/cell_kinds.h"
 #include "records/column_target.h"
 #include "records/mapping_parts.h"
 #include "records/read_format.h"
-#include "records/spec.h"
+#include "records/spec_parts.h"
 
 #define CHOICES_SHOWN 12
 #define LABEL_SHOWN   40
@@ -123,30 +125,6 @@ static void describe(struct weir_buf *buf, const struct weir_column *column,
 
 /* ---- guessing ---- */
 
-/* That one, that one in another case, or a near one; NULL: none. */
-static const struct weir_column *guess(const struct weir_table *table, struct weir_str name)
-{
-    const struct weir_column *found = weir_table_column(table, name);
-    name = weir_str_trim(name);
-    size_t best = weir_str_tolerance(name) + 1;
-    for (uint32_t i = 0; !found && i < table->column_count && best; i++) {
-        const struct weir_column *column = &table->columns[i];
-        size_t distance = weir_str_distance(name, weir_str_from(column->name));
-        if (distance < best && !column->part_of) {
-            best = distance;
-            found = best ? NULL : column;
-        }
-    }
-    if (found || best > weir_str_tolerance(name))
-        return found;
-    for (uint32_t i = 0; i < table->column_count; i++) {
-        const struct weir_column *column = &table->columns[i];
-        if (!column->part_of && weir_str_distance(name, weir_str_from(column->name)) == best)
-            return column;
-    }
-    return NULL;
-}
-
 static bool can_be_written(const struct weir_table *table, const struct weir_column *column)
 {
     bool known = weir_typed_kind_of(column) || weir_column_is_lookup(column);
@@ -222,30 +200,94 @@ static void add_vague(struct weir_buf *buf, const struct weir_table *table, stru
     add_entry(buf, name, weir_str(NULL, 0));
 }
 
+/* `accountnumber ("Account Number")` */
+static void add_suggestion(struct weir_buf *buf, const struct weir_column *column)
+{
+    weir_buf_add_text(buf, column->name);
+    if (!column->label)
+        return;
+    weir_buf_add_text(buf, " (\"");
+    add_plain(buf, weir_str_cut(weir_str_from(column->label), LABEL_SHOWN));
+    weir_buf_add_text(buf, "\")");
+}
+
+/* Why nothing goes there by itself. */
+static void add_unsure(struct weir_buf *buf, const struct weir_guess *guess)
+{
+    if (guess->kind == WEIR_GUESS_TAKEN)
+        weir_buf_printf(
+            buf, "    // \"%s\" has another column of the input already: ", guess->column->name);
+    else
+        weir_buf_add_text(buf, "    // no column is called like this: ");
+    if (guess->kind == WEIR_GUESS_NEAR) {
+        weir_buf_add_text(buf, "perhaps ");
+        add_suggestion(buf, guess->column);
+        if (guess->other) {
+            weir_buf_add_text(buf, ", or ");
+            add_suggestion(buf, guess->other);
+        }
+        weir_buf_add_text(buf, "? ");
+    }
+    weir_buf_add_text(buf, "ignored, until you say where it goes\n");
+}
+
+/* Why a name that is not the column's own is taken for it. */
+static void add_reason(struct weir_buf *buf, const struct weir_guess *guess)
+{
+    if (guess->kind == WEIR_GUESS_SPELLING)
+        weir_buf_add_text(buf, "    // by its name, written otherwise\n");
+    else if (guess->kind == WEIR_GUESS_LABEL)
+        weir_buf_add_text(buf, "    // by its label\n");
+    else if (guess->kind == WEIR_GUESS_PREFIX)
+        weir_buf_add_text(buf, "    // by its name without the prefix\n");
+}
+
+/* Names that say themselves where they go, "column:table" and Dataverse's own, are not guessed. */
+static struct weir_guess said_guess(const struct weir_table *table, struct weir_str column)
+{
+    const struct weir_column *found = weir_table_column(table, column);
+    return (struct weir_guess){ found ? WEIR_GUESS_NAME : WEIR_GUESS_NONE, found, NULL };
+}
+
 static void add_column(struct weir_buf *buf, const struct weir_table *table, struct weir_str name,
-                       const struct weir_table *const *others, size_t other_count)
+                       struct weir_guess guess, const struct weir_table *const *others,
+                       size_t other_count)
 {
     struct weir_column_target target;
     struct weir_str inner;
     bool said = weir_column_target_parse(name, &target, NULL) == WEIR_OK && target.table.ptr;
     bool lookup = weir_read_member_of(name, &inner) == WEIR_READ_LOOKUP;
-    if (said)
-        inner = target.column;
-    const struct weir_column *column =
-        said || lookup ? weir_table_column(table, inner) : guess(table, name);
-    if (!column) {
-        weir_buf_add_text(buf, "    // no column is called like this: ignored, until you say where "
-                               "it goes\n");
+    if (said || lookup)
+        guess = said_guess(table, said ? target.column : inner);
+    if (guess.kind >= WEIR_GUESS_TAKEN) {
+        add_unsure(buf, &guess);
         add_entry(buf, name, weir_str(NULL, 0));
         return;
     }
-    if (!can_be_written(table, column)) {
-        weir_buf_printf(buf, "    // \"%s\" cannot be written: ignored\n", column->name);
+    if (!can_be_written(table, guess.column)) {
+        weir_buf_printf(buf, "    // \"%s\" cannot be written: ignored\n", guess.column->name);
         add_entry(buf, name, weir_str(NULL, 0));
         return;
     }
-    describe(buf, column, table, others, other_count);
-    add_entry(buf, name, said ? name : weir_str_from(column->name));
+    add_reason(buf, &guess);
+    describe(buf, guess.column, table, others, other_count);
+    add_entry(buf, name, said ? name : weir_str_from(guess.column->name));
+}
+
+static void add_columns(struct weir_buf *buf, const struct weir_table *table,
+                        struct weir_columns columns, const struct weir_table *const *others,
+                        size_t other_count, bool named)
+{
+    struct weir_guess *guesses = weir_spec_guess_all(table, columns);
+    for (uint32_t i = 0; i < columns.count; i++) {
+        if (!named && is_vague(table, columns, columns.names[i]))
+            add_vague(buf, table, columns.names[i]);
+        else if (is_understood(table, columns.names[i]))
+            add_understood(buf, columns.names[i]);
+        else
+            add_column(buf, table, columns.names[i], guesses[i], others, other_count);
+    }
+    free(guesses);
 }
 
 void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
@@ -263,14 +305,7 @@ void weir_spec_template(struct weir_buf *buf, const struct weir_table *table,
         table->name);
     weir_json_text_add(buf, weir_str_from(table->name));
     weir_buf_add_text(buf, ",\n  \"columns\": {\n");
-    for (uint32_t i = 0; i < columns.count; i++) {
-        if (!named && is_vague(table, columns, columns.names[i]))
-            add_vague(buf, table, columns.names[i]);
-        else if (is_understood(table, columns.names[i]))
-            add_understood(buf, columns.names[i]);
-        else
-            add_column(buf, table, columns.names[i], others, other_count);
-    }
+    add_columns(buf, table, columns, others, other_count, named);
     weir_buf_add_text(buf, "  },\n  // the same in every row, such as \"donotemail\": true\n"
                            "  \"with\": {}\n}\n");
 }

@@ -57,9 +57,38 @@ def test_a_template_has_an_entry_for_every_column_and_says_what_it_takes(folder)
     assert mapping["table"] == "account", mapping
     assert mapping["columns"] == {"Name": "name", "industrycode": "industrycode", "Notiz": None,
                                   "parentaccountid": "parentaccountid",
-                                  "revenu": "revenue"}, mapping
-    for says in ("160 characters", "7 (Consulting)", "account(accountnumber)", "922337203685477"):
+                                  "revenu": None}, mapping
+    assert 'perhaps revenue ("Annual Revenue")? ignored' in result.stdout, result.stdout
+    for says in ("160 characters", "7 (Consulting)", "account(accountnumber)"):
         assert says in result.stdout, (says, result.stdout)
+
+
+def test_labels_are_recognised_and_near_names_are_only_suggested(folder):
+    """What is loaded without being edited must not put names into the key."""
+    columns = {"Account Name": "name", "Account Number": "accountnumber", "ACCOUNT_NUMBR": None,
+               "Main phone": "telephone1", "Score": "weir_score", "Industry": "industrycode",
+               "Do Not Email": "donotemail", "name": "name", "Account": None, "Created By": None}
+    expected = {**columns, "Account Name": None}  # taken: `name` has better reason
+    rows = write(folder, "rows.csv", ",".join(columns) + "\n")
+    others = write(folder, "others.csv", "Account Name,Account Number\nContoso,A1\nFabrikam,A2\n")
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        write_config(folder, config)
+        result = weir(folder, "map", "account", rows)
+        plain = weir(folder, "create", "account", others)
+        path = str(pathlib.Path(folder) / "m.json")
+        assert weir(folder, "map", "account", others, "-o", path).returncode == 0
+        loaded = weir(folder, "create", "account", others, "--mapping", path)
+        found = accounts(url, config, "name")
+    assert entries(result.stdout)["columns"] == expected, result.stdout
+    assert 'perhaps accountnumber ("Account Number")? ignored' in result.stdout, result.stdout
+    assert '"name" has another column of the input already' in result.stdout, result.stdout
+    assert "// by its label" in result.stdout, result.stdout
+    assert plain.returncode == 2 and (
+        'that is the label of "name": name the column so, or map it in a file that "weir map '
+        'account FILE" writes') in plain.stderr, plain
+    assert loaded.returncode == 0, loaded
+    assert {number: row["name"] for number, row in found.items()} == {
+        "A1": "Contoso", "A2": "Fabrikam"}, found
 
 
 def test_a_template_that_nobody_edited_loads_what_it_guessed(folder):

@@ -15,7 +15,7 @@
 #include "support/suite.h"
 
 #define MODEL_MEMBERS_MAX 128
-#define MODEL_TEXT_MAX    1024
+#define MODEL_TEXT_MAX    4096
 
 struct model_text {
     char bytes[MODEL_TEXT_MAX];
@@ -46,7 +46,8 @@ struct model {
     size_t i;
     size_t line_end; /* of the line at hand, without what ends it */
     unsigned objects;
-    size_t top; /* index of the outermost member at hand, plus 1 */
+    size_t top;   /* index of the outermost member at hand, plus 1 */
+    bool unnoted; /* inside of a cell: names are passed over */
     struct model_record *r;
     struct model_text scratch;
 };
@@ -244,6 +245,8 @@ static inline bool model_name(struct model *m, unsigned object, size_t *ret)
     if (model_at(m, begin) != '"')
         return model_unexpected(m, begin);
     must(r->member_count < MODEL_MEMBERS_MAX);
+    if (m->unnoted)
+        return model_string(m, &m->scratch) && model_expect(m, ':');
     struct model_member *member = &r->members[r->member_count];
     if (!model_string(m, &member->name))
         return false;
@@ -316,11 +319,17 @@ static inline bool model_value(struct model *m, struct model_text *to, int depth
     size_t begin = m->i;
     char c = model_at(m, begin);
     if (c == '{' || c == '[') {
-        if (!m->options.raw)
-            return model_fail(m, WEIR_RECORD_NESTED, begin, 0, model_top(m));
         if (depth == WEIR_RECORD_DEPTH_MAX)
             return model_fail(m, WEIR_RECORD_TOO_DEEP, begin, WEIR_RECORD_DEPTH_MAX, NULL);
-        return c == '{' ? model_object(m, depth + 1) : model_array(m, depth + 1);
+        bool cell = !m->options.raw && depth == 1;
+        m->unnoted = m->unnoted || cell;
+        bool fine = c == '{' ? model_object(m, depth + 1) : model_array(m, depth + 1);
+        m->unnoted = m->unnoted && !cell;
+        to->null = false;
+        to->len = 0;
+        for (size_t i = begin; cell && fine && i < m->i; i++)
+            model_put(to, (unsigned char)m->text.ptr[i]);
+        return fine;
     }
     if (!(c == '"' ? model_string(m, to) : model_bare(m, to)))
         return false;

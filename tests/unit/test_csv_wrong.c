@@ -162,12 +162,12 @@ START_TEST(every_mistake_in_a_row_rejects_that_row_and_says_why)
         ROW("1,\xED\xA0\x80\n",
             "column 2 (\"b\") is not UTF-8: the byte \"0xED\" at offset 12 does not belong there"),
         ROW("1,\"x\"y\n",
-            "column 2 (\"b\") has text behind its closing quote at offset 15; a quote inside of a "
+            "column 2 (\"b\") has \"y\" behind its closing quote at offset 15; a quote inside of a "
             "quoted cell is written twice"),
-        ROW("1,\"x\n",
-            "column 2 (\"b\") opens a quote that is not closed before the end of the file"),
-        ROW("1,\"x\r\n",
-            "column 2 (\"b\") opens a quote that is not closed before the end of the file"),
+        ROW("1,\"x\n", "column 2 (\"b\") opens a quote at offset 12 that is not closed before the "
+                       "end of the file"),
+        ROW("1,\"x\r\n", "column 2 (\"b\") opens a quote at offset 12 that is not closed before "
+                         "the end of the file"),
 #undef ROW
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -185,7 +185,8 @@ START_TEST(an_unclosed_quote_takes_one_line_and_not_the_file)
 {
     struct weir_format_options options = { .field_bytes_max = 8 };
     must_reject(TEXT("a,b\nok,1\n1,\"x\nok,2\n"), &options, TEXT("1,\"x\n"),
-                "column 2 (\"b\") opens a quote that is not closed before the end of the file");
+                "column 2 (\"b\") opens a quote at offset 11 that is not closed before the end of "
+                "the file");
     must_reject(TEXT("a,b\nok,1\n1,\"xxxxx\nok,2\n"), &options, TEXT("1,\"xxxxx\n"),
                 "column 2 (\"b\") opens a quote that is not closed within 8 bytes");
     must_reject(TEXT("a,b\n1,\"x\nok,2\nok,\"3\"\n"), NULL, TEXT("1,\"x\n"),
@@ -322,9 +323,10 @@ START_TEST(every_mistake_in_a_header_refuses_the_file_and_says_why)
             "has a header that cannot be read: column 2 is not UTF-8: the byte \"0xDF\" at offset "
             "6 "
             "does not belong there"),
-        ROW("a,\"b\n1,2\n", "has a header that cannot be read: column 2 opens a quote that is not "
-                            "closed before the "
-                            "end of the file"),
+        ROW("a,\"b\n1,2\n",
+            "has a header that cannot be read: column 2 opens a quote at offset 2 that is not "
+            "closed before the "
+            "end of the file"),
         ROW("a,\"b\"c\n", "has a header that cannot be read: column 2 has text behind its closing "
                           "quote at offset "
                           "5; a quote inside of a quoted cell is written twice"),

@@ -262,7 +262,7 @@ START_TEST(every_mistake_in_a_line_rejects_that_line_and_says_why)
     static const struct bad_line rows[] = {
         ROW("[1,2]", "is no JSON object: it begins with \"[\"; every line must be an object, from "
                      "\"{\" to \"}\""),
-        ROW("\"x\"", "is no JSON object: it begins with \"0x22\"; every line must be an object, "
+        ROW("\"x\"", "is no JSON object: it begins with '\"'; every line must be an object, "
                      "from \"{\" to \"}\""),
         ROW(" name,x", "is no JSON object: it begins with \"n\"; every line must be an object, "
                        "from \"{\" to \"}\""),
@@ -304,10 +304,12 @@ START_TEST(every_mistake_in_a_line_rejects_that_line_and_says_why)
             "member \"a\" stands there again at offset 16; an object may have a member once"),
         ROW("{\"\":1,\"\":1}",
             "member \"\" stands there again at offset 15; an object may have a member once"),
-        ROW("{\"a\":1,\"b\":{}}",
-            "member \"b\" is an object; it must be a text, a number, true, false or null"),
-        ROW("{\"a\":[1]}",
-            "member \"a\" is an array; it must be a text, a number, true, false or null"),
+        ROW("{\"a\":1,\"b\":{\"c\"}}",
+            "is not JSON: the byte \"}\" at offset 24 does not belong there"),
+        ROW("{\"a\":[1}", "is not JSON: the byte \"}\" at offset 16 does not belong there"),
+        ROW("{\"a\":[{\"b\":\"\\ud83d\"}]}",
+            "member \"a\" has half a character, \"\\ud83d\", at offset 21; the other half must "
+            "stand beside it"),
         ROW("{\"a\":\"\\ud83d\"}", "member \"a\" has half a character, \"\\ud83d\", at offset 15; "
                                    "the other half must stand beside it"),
         ROW("{\"a\":\"\\uDE00\\uD83D\"}",

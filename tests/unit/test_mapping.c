@@ -14,7 +14,7 @@ START_TEST(cells_become_members_in_the_order_of_their_columns)
     rig_row("", "tall", "");
     is_target("01020304-0506-8708-890a-6553f1000002", "", "", "\"notes\":\"tall\"");
     rig_row("", "", "");
-    is_target("01020304-0506-8708-890a-6553f1000003", "", "", "");
+    is_refused("", "every cell of the row is empty");
     rig_row("a\"b\\c\n\t", "", " 007 ");
     is_target("01020304-0506-8708-890a-6553f1000004", "", "",
               "\"name\":\"a\\\"b\\\\c\\n\\t\",\"pieces\":7");
@@ -22,6 +22,59 @@ START_TEST(cells_become_members_in_the_order_of_their_columns)
     ck_assert_uint_eq(draft.shape, 0);
     ck_assert(weir_mapping_allows_bulk(mapping, WEIR_PASS_ROWS));
     ck_assert(!weir_mapping_takes_ids(mapping));
+}
+END_TEST
+
+/* What stands below the last row of a spreadsheet is no row; what names one, or is worth a word to
+ * the mapping file, is. */
+START_TEST(a_row_of_nothing_is_not_created)
+{
+    static const char reason[] = "every cell of the row is empty";
+    struct weir_spec spec = { 0 };
+    must(weir_spec_add_with(&spec, weir_str_from("notes=always"), &err) == WEIR_OK);
+    must(weir_spec_ignore(&spec, weir_str_from("remark"), &err) == WEIR_OK);
+    rig_options.spec = &spec;
+    rig_options.organisation = ID_2;
+    for (int empty = WEIR_CELL_EMPTY_OMIT; empty <= WEIR_CELL_EMPTY_NULL; empty++) {
+        rig_options.empty = (enum weir_cell_empty)empty;
+        rig_options.operation = WEIR_OPERATION_CREATE;
+        rig_options.id_from = NULL;
+        rig_open("name,pieces,remark");
+        rig_row("", "", "");
+        is_refused("", reason);
+        rig_row("", "  ", "\t");
+        is_refused("", reason);
+        rig_row("", "", "x");
+        is_refused("", "every cell of the row that is not passed over is empty");
+        rig_row("", "0", "");
+        is_fine();
+        rig_row(" ", "", "");
+        is_fine();
+        rig_options.id_from = "code";
+        rig_open("name,code,remark");
+        rig_row("", "c", "");
+        is_fine();
+        rig_row("", " ", "");
+        is_refused("", reason);
+        rig_options.id_from = NULL;
+        rig_open("gadgetid,name,remark");
+        rig_row(ID_1, "", "");
+        is_fine();
+        rig_options.operation = WEIR_OPERATION_UPSERT;
+        rig_open("gadgetid,name,remark");
+        rig_row(ID_1, "", "");
+        is_fine();
+        rig_row("", "", "");
+        is_refused("", reason);
+        rig_options.operation = WEIR_OPERATION_UPDATE;
+        rig_open("gadgetid,name,remark");
+        rig_row(ID_1, "", "");
+        is_fine();
+        rig_row("", "", "");
+        must(draft.column.len > 0); /* it is its name that is missed */
+    }
+    rig_options.spec = NULL;
+    weir_spec_release(&spec);
 }
 END_TEST
 
@@ -64,6 +117,7 @@ START_TEST(what_a_parser_reads_is_what_stood_in_the_cell)
             filled += made.len > 0;
             refused = refused || has_refused(made);
         }
+        refused = refused || !filled;
         rig_cells(cells);
         must(refused == (draft.refusal.len > 0));
         refusals += refused;
@@ -311,7 +365,8 @@ START_TEST(a_record_with_a_problem_is_refused_with_it)
     record.column = 3; /* more than there are */
     record.bound = 0;
     ck_assert(weir_mapping_record(mapping, WEIR_PASS_ROWS, &record, rig_arena, &draft));
-    is_refused("", "column 3 opens a quote that is not closed before the end of the file");
+    is_refused("",
+               "column 3 opens a quote at offset 55 that is not closed before the end of the file");
 }
 END_TEST
 
@@ -463,6 +518,7 @@ int main(void)
 {
     struct suite s = suite_new("mapping");
     rig_add(&s, cells_become_members_in_the_order_of_their_columns);
+    rig_add(&s, a_row_of_nothing_is_not_created);
     rig_add(&s, what_a_parser_reads_is_what_stood_in_the_cell);
     rig_add(&s, each_byte_alone_at_each_place_is_escaped_if_it_must_be);
     rig_add(&s, columns_that_are_not_there_are_refused_with_the_nearest);

@@ -54,7 +54,7 @@ START_TEST(an_id_becomes_an_address_below_the_navigation_property)
           "the row points to the table \"contact\"; \"maker\" takes ids of \"account\" here" },
         { "maker", "http://x", NULL, "\"http://x\" is no id; \"maker\" " NOT_ID },
         { "maker", NIL, NULL, "\"" NIL "\" is no id; \"maker\" " NOT_ID },
-        { "maker", " ", "", NULL },
+        { "maker", " ", NULL, "every cell of the row is empty" },
         { "maker", "account:", NULL, "\"account:\" is no id; \"maker\" " NOT_ID },
     };
     try_cells(cells, COUNT(cells));
@@ -122,7 +122,7 @@ START_TEST(a_lookup_may_have_a_column_for_each_table)
     rig_row("", ID_2);
     is_members("\"buyer_contact@odata.bind\":\"/contacts(" ID_2 ")\"");
     rig_row("", "");
-    is_members("");
+    is_refused("", "every cell of the row is empty");
     rig_row(ID_1, ID_2);
     is_refused("buyer", "the row has two values for \"buyer\", which takes one");
     rig_options.operation = WEIR_OPERATION_UPDATE;
@@ -161,7 +161,7 @@ START_TEST(a_key_of_the_other_table_binds_without_a_read)
         { "maker:account(accountnumber)", "a/b", NULL,
           "the value \"a/b\" of the key \"accountnumber\" has a \"/\", which cannot stand in a "
           "key; use the row's id" },
-        { "maker:account(accountnumber)", " ", "", NULL },
+        { "maker:account(accountnumber)", " ", NULL, "every cell of the row is empty" },
         { "maker:account(region,accountnumber)", "7", NULL,
           "\"7\" does not have 2 values with commas between them, none of them empty, as "
           "\"maker\" takes them" },

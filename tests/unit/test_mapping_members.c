@@ -212,8 +212,14 @@ START_TEST(the_format_of_dataverse_itself_is_understood)
     is_refused("maker",
                "the row points to the table \"contact\"; \"maker\" takes ids of \"account\" here");
     members({ "_buyer_value", NULL },
-            { "_buyer_value@Microsoft.Dynamics.CRM.lookuplogicalname", NULL });
-    is_members("");
+            { "_buyer_value@Microsoft.Dynamics.CRM.lookuplogicalname", NULL }, { "name", "x" });
+    is_members("\"name\":\"x\"");
+    members({ "_buyer_value", ID_1 },
+            { "_buyer_value@Microsoft.Dynamics.CRM.lookuplogicalname", "lead" });
+    is_refused("buyer", "the row points to the table \"lead\", to which \"buyer\" cannot; it takes "
+                        "account:ID or contact:ID");
+    members({ "name", NULL }, { "@odata.etag", "W/\"1\"" });
+    is_refused("", "every member of the row that is not passed over is empty");
     members({ "_name_value", "x" });
     is_refused("_name_value", "\"_name_value\" reads as a lookup, and the column \"name\" of the "
                               "table \"gadget\" is none");
@@ -378,6 +384,8 @@ START_TEST(lines_become_rows)
         "\xef\xbb\xbf{\"name\":\"\\u00fc\\n\",\"pieces\":5,\"sold\":true,\"notes\":null}\r\n"
         "\n{ \"weight\" : 12345678901.1234 , \"name\":\"\" }\n"
         "{\"name\":{}}\n"
+        "{\"tags\":[10, \"Blue\"]}\n{\"tags\":[],\"name\":\"x\"}\n{\"tags\":[[10]]}\n"
+        "{\"tags\":[30]}\n{\"name\":\"[1]\"}\n{}\n"
         "{\"name\":\"\\u0001\"}\n"
         "{\"serial\":-0,\"angle\":-0.0}";
     open_named(NULL);
@@ -386,6 +394,10 @@ START_TEST(lines_become_rows)
                            "{\"weight\":12345678901.1234}\n"
                            "{member \"name\" is an object; it must be a text, a number, true, "
                            "false or null}\n"
+                           "{\"tags\":\"10,20\"}\n{\"tags\":null,\"name\":\"x\"}\n"
+                           "{member \"tags\" is an array; it must be a text, a number, true, false "
+                           "or null}\n{\"30\" is no choice; \"tags\" takes 10 (Red), 20 (Blue)}\n"
+                           "{\"name\":\"[1]\"}\n{every member of the row is empty}\n"
                            "{character 1 of the text is U+0001, which the service refuses; "
                            "\"name\" takes no control characters but tabs and line ends}\n"
                            "{\"serial\":0,\"angle\":-0.0}\n");

@@ -294,7 +294,7 @@ START_TEST(the_owner_that_is_said_is_in_every_row)
     rig_row("x");
     is_target(MADE_1, "", "", "\"name\":\"x\",\"" USER);
     rig_row("");
-    is_target("01020304-0506-8708-890a-6553f1000002", "", "", "\"" USER);
+    is_refused("", "every cell of the row is empty");
     rig_options.owner = "team:" ID_2;
     rig_options.operation = WEIR_OPERATION_UPSERT;
     rig_open("gadgetid,name");

@@ -33,8 +33,8 @@ START_TEST(a_mapping_file_says_where_columns_go_and_what_their_cells_mean)
     is_members("\"kind\":null,\"sold\":true");
     rig_row("", "", "", "-", "");
     is_members("\"kind\":null,\"sold\":true");
-    rig_row("", "", "", "", "");
-    is_members("\"kind\":null,\"sold\":true");
+    rig_row("x", "", "", "", "");
+    is_members("\"name\":\"x\",\"kind\":null,\"sold\":true");
     rig_row("", "", "", "bau", "");
     must(draft.refusal.len);
     rig_refused("Firma,pieces,Hersteller,Art",

@@ -508,6 +508,17 @@ def seed_of(name):
     return zlib.crc32(name.encode())
 
 
+@contextlib.contextmanager
+def fresh_seed(test):
+    """One that no run had before, or that of WEIR_SEED; a failure says how to have it again."""
+    seed = int(os.environ.get("WEIR_SEED") or random.SystemRandom().getrandbits(32))
+    try:
+        yield seed
+    except Exception as failure:
+        again = f"WEIR_SEED={seed} WEIR_ONLY={test} {' '.join(sys.argv)}"
+        raise AssertionError(f"{failure}\nto replay it: {again}") from failure
+
+
 def attempt(name, function):
     with tempfile.TemporaryDirectory() as folder:
         try:

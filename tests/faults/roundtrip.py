@@ -5,7 +5,11 @@ Random tables, cell for cell: roundtrip.py WEIR WEIR_SIM
 
 Tables of all types are written as CSV, TSV and JSON Lines, plain and packed, by writers that nobody here wrote (Python's
 csv, json and gzip), loaded, and read back through the Web API. Every cell must be there as it was written: quotes, line
-ends in cells, any character of Unicode, decimals of 38 digits, negative zero, leading zeros in texts.
+ends in cells, any character of Unicode, decimals of 38 digits, negative zero, leading zeros in texts, choices by value or
+label, lookups by id, by key and by name. Then some of the rows are updated from a second table, whose empty cells clear
+what was there or leave it, as --empty says.
+
+Each form has tables that are the same in every run, and one that no run had before (WEIR_SEED=N has it again).
 """
 import csv
 import decimal
@@ -18,7 +22,7 @@ import random
 import sys
 import urllib.request
 
-from campaign import FULL, WEIR, Run, run_tests, seed_of, world, write_config
+from campaign import FULL, WEIR, Run, fresh_seed, run_tests, seed_of, world, write_config
 
 ROWS = 2000 if FULL else 250
 TABLES = 20 if FULL else 3  # of each form
@@ -67,6 +71,32 @@ def clock(chance):
     return f"{chance.randint(0, 23):02}:{chance.randint(0, 59):02}:{chance.randint(0, 59):02}"
 
 
+INDUSTRIES = {1: "Accounting", 4: "Brokers", 7: "Consulting"}
+CHANNELS = {100000000: "Mail", 100000001: "Phone", 100000002: "Web", 100000003: "Partner"}
+CURRENCY = "transactioncurrencyid:transactioncurrency(isocurrencycode)"
+PARENT = "parentaccountid:account(accountnumber)"
+USER = "preferredsystemuserid"
+
+
+def choice(chance):
+    value = chance.choice(list(INDUSTRIES))
+    return chance.choice((str(value), INDUSTRIES[value], INDUSTRIES[value].upper()))
+
+
+def choices(chance):
+    some = chance.sample(list(CHANNELS), chance.randint(1, len(CHANNELS)))
+    between = chance.choice((",", ";", ", "))
+    return between.join(chance.choice((str(value), CHANNELS[value])) for value in some)
+
+
+def number_of(labels, word):
+    return int(word) if word.isdigit() else {label.lower(): value for value, label in labels.items()}[word.lower()]
+
+
+def numbers_of(cell):
+    return {number_of(CHANNELS, word.strip()) for word in cell.replace(";", ",").split(",")}
+
+
 # What a cell holds, and what the Web API must say afterwards: the same, unless there is a function.
 COLUMNS = {
     "name": lambda chance: text(chance, 160),
@@ -82,17 +112,25 @@ COLUMNS = {
     "weir_founded": date,
     "weir_opening": lambda chance: f"{date(chance)}T{clock(chance)}",
     "lastonholdtime": lambda chance: f"{date(chance)}T{clock(chance)}Z",
+    "industrycode": choice,
+    "weir_channels": choices,
+    PARENT: lambda chance: f"{chance.randint(1, ROWS):08d}",
+    CURRENCY: lambda chance: chance.choice(CURRENCIES)[0],
+    USER: lambda chance: chance.choice(USERS),
 }
+LOOKUPS = (PARENT, CURRENCY, USER)
+CURRENCIES, USERS = [], []  # what the world has: (code, id), id
 TEXTS = ("name", "telephone1", "description", "accountnumber")
 DATES = ("weir_founded", "weir_opening", "lastonholdtime")
 
 
-def make_table(chance):
-    """Rows as dicts of texts; a cell that is missing is left out of its row."""
+def make_table(chance, numbers):
+    """Rows as dicts of texts; a cell that is missing is left out of its row. Of objects the first must name lookups."""
     columns = [c for c in COLUMNS if c == "name" or chance.random() < 0.8]
     return [{"accountnumber": f"{number:08d}",
-             **{c: COLUMNS[c](chance) for c in columns if c == "name" or chance.random() < 0.85}}
-            for number in range(1, ROWS + 1)]
+             **{c: COLUMNS[c](chance) for c in columns
+                if c == "name" or (place == 0 and c in LOOKUPS) or chance.random() < 0.85}}
+            for place, number in enumerate(numbers)]
 
 
 def separated(rows, dialect, line_end, chance):
@@ -124,7 +162,11 @@ def as_json(column, cell, chance):
         return cell
     if column == "donotemail":
         return cell == "true"
-    return Verbatim(cell)
+    if column == "industrycode":
+        return number_of(INDUSTRIES, cell)
+    if column == "weir_channels":
+        return chance.choice((sorted(numbers_of(cell)), [word.strip() for word in cell.replace(";", ",").split(",")]))
+    return cell if column in LOOKUPS else Verbatim(cell)
 
 
 def json_lines(rows, chance):
@@ -139,8 +181,8 @@ def json_lines(rows, chance):
 
 
 FORMS = {
-    "csv": lambda rows, chance: separated(rows, csv.excel, chance.choice(("\n", "\r\n")), chance),
-    "tsv": lambda rows, chance: separated(rows, csv.excel_tab, chance.choice(("\n", "\r\n")), chance),
+    "csv": lambda rows, chance: separated(rows, csv.excel, chance.choice(("\n", "\r\n", "\r")), chance),
+    "tsv": lambda rows, chance: separated(rows, csv.excel_tab, chance.choice(("\n", "\r\n", "\r")), chance),
     "jsonl": json_lines,
 }
 
@@ -159,50 +201,102 @@ def read_back(sim):
     return rows
 
 
-def same(column, cell, found):
+def same(column, cell, found, accounts):
     if column in TEXTS:
         return cell == found
     if column == "donotemail":
         return found is (cell == "true")
     if column in DATES:
         return found is not None and found.rstrip("Z") == cell.rstrip("Z")
+    if column == "industrycode":
+        return found is not None and int(found) == number_of(INDUSTRIES, cell)
+    if column == "weir_channels":
+        return found is not None and {int(value) for value in found.split(",")} == numbers_of(cell)
+    if column == PARENT:
+        return found == accounts[cell]["accountid"]
+    if column == CURRENCY:
+        return found == dict(CURRENCIES)[cell]
+    if column == USER:
+        return found == cell
     if column == "weir_measure":
         return found is not None and float(found) == float(cell) and (
             str(float(found))[0] == "-") == (str(float(cell))[0] == "-")
     return found is not None and decimal.Decimal(found) == decimal.Decimal(cell)
 
 
+def found_as(column):
+    return f"_{column.split(':')[0]}_value" if column in LOOKUPS else column
+
+
 def compare(rows, found):
     decimal.getcontext().prec = 60
     assert len(found) == len(rows), (len(found), len(rows))
-    wrong = [(row["accountnumber"], c, row.get(c), found[row["accountnumber"]].get(c))
-             for row in rows for c in list(COLUMNS)
-             if (c in row and not same(c, row[c], found[row["accountnumber"]].get(c))) or
-             (c not in row and c != "donotemail" and found[row["accountnumber"]].get(c) is not None)]
+    wrong = []
+    for row in rows:
+        there = found[row["accountnumber"]]
+        for column in COLUMNS:
+            value = there.get(found_as(column))
+            if column in row and not same(column, row[column], value, found) or (
+                    column not in row and column != "donotemail" and value is not None):
+                wrong.append((row["accountnumber"], column, row.get(column), value))
     assert not wrong, (len(wrong), wrong[:5])
 
 
-def round_trip(form, packed, number, folder):
-    chance = random.Random(seed_of(f"{form} {packed} {number}"))
-    rows = make_table(chance)
-    path = pathlib.Path(folder) / ("table." + form + (".gz" if packed else ""))
+def load(sim, folder, name, rows, chance, form, packed, *more):
+    path = pathlib.Path(folder) / (name + "." + form + (".gz" if packed else ""))
     content = FORMS[form](rows, chance).encode("utf-8", "surrogatepass")
     path.write_bytes(gzip.compress(content) if packed else content)
+    result = Run([WEIR, *more, "account", str(path), "--config", write_config(folder, sim.config), "--progress", "none",
+                  "--yes", "--job-dir", str(pathlib.Path(folder) / name), "--max-errors", "100%"]).finish()
+    errors = pathlib.Path(folder) / name / "errors.jsonl"
+    assert result.code == 0, (result, errors.exists() and errors.read_text()[:2000])
+
+
+def merge(rows, changes, columns, clears):
+    """What there is after an update; `clears`: an empty cell of a column that the file has."""
+    by_number = {row["accountnumber"]: dict(row) for row in rows}
+    for change in changes:
+        row = by_number[change["accountnumber"]]
+        if clears:
+            for column in columns - set(change):
+                row.pop(column, None)
+        row.update(change)
+    return list(by_number.values())
+
+
+def learn(sim):
+    CURRENCIES[:] = [(row["isocurrencycode"], row["transactioncurrencyid"]) for row in sim.api(
+        "GET", "transactioncurrencies?$select=isocurrencycode,transactioncurrencyid")["value"]]
+    USERS[:] = [row["systemuserid"] for row in sim.api("GET", "systemusers?$select=systemuserid")["value"]]
+    assert CURRENCIES and USERS
+
+
+def round_trip(form, packed, seed, folder):
+    chance = random.Random(seed)
     with world(connections=2) as sim:
-        config = write_config(folder, sim.config)
-        result = Run([WEIR, "create", "account", str(path), "--config", config, "--progress", "none",
-                      "--owner", "caller", "--job-dir", str(pathlib.Path(folder) / "job"),
-                      "--max-errors", "100%"]).finish()
-        errors = pathlib.Path(folder) / "job" / "errors.jsonl"
-        assert result.code == 0, (result, errors.exists() and errors.read_text()[:2000])
+        learn(sim)  # the same in every world
+        rows = make_table(chance, range(1, ROWS + 1))
+        load(sim, folder, "first", rows, chance, form, packed, "create", "--owner", "caller")
         compare(rows, read_back(sim))
+        changes = make_table(chance, chance.sample(range(1, ROWS + 1), ROWS // 5))
+        empty = chance.choice(("omit", "null"))
+        load(sim, folder, "second", changes, chance, form, packed, "update", "--key", "accountnumber",
+             "--empty", empty)
+        columns = {column for row in changes for column in row}
+        compare(merge(rows, changes, columns, empty == "null" and form != "jsonl"), read_back(sim))
+
+
+def fresh(form, name, folder):
+    with fresh_seed(name) as seed:
+        round_trip(form, seed % 2 == 1, seed, folder)
 
 
 for each in FORMS:
     for gz in (False, True):
         for table in range(TABLES):
             globals()[f"test_{each}{'_packed' if gz else ''}_{table + 1}"] = functools.partial(
-                round_trip, each, gz, table)
+                round_trip, each, gz, seed_of(f"{each} {gz} {table}"))
+    globals()[f"test_{each}_fresh"] = functools.partial(fresh, each, f"test_{each}_fresh")
 
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

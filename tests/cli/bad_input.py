@@ -12,6 +12,8 @@ import json
 import os
 import pathlib
 import sys
+import urllib.parse
+import urllib.request
 
 from harness import run, run_tests, simulator, write_config
 
@@ -45,6 +47,7 @@ WHOLE = {
 
 # Of a row, between two good ones: the line, words of the message, the column that is to blame.
 CSV_ROWS = {
+    "no_content": (b",,\n", ["every cell of the row is empty"], None),
     "too_few_cells": (b"A\n", ["1", "3"], None),
     "too_many_cells": (b"A,1,2024-01-01,x\n", ["4", "3"], None),
     "invalid_utf_8": (b"\xc3(,1,2024-01-01\n", ["UTF-8"], "name"),
@@ -52,7 +55,7 @@ CSV_ROWS = {
     "a_surrogate": (b"\xed\xa0\x80,1,2024-01-01\n", ["UTF-8"], "name"),
     "a_nul": (b"A\0B,1,2024-01-01\n", ["NUL"], "name"),
     "a_control_character": (b"A\x01B,1,2024-01-01\n", ["U+0001"], "name"),
-    "text_behind_a_quote": (b"\"A\"B,1,2024-01-01\n", ["quote"], "name"),
+    "text_behind_a_quote": (b"\"A\"B,1,2024-01-01\n", ['"B" behind its closing quote'], "name"),
     "a_huge_field": (b"A" * (3 << 20) + b",1,2024-01-01\n", ["bytes"], "name"),
     "a_long_text": (b"A" * 161 + b",1,2024-01-01\n", ["161", "160"], "name"),
     "a_long_text_of_pairs": ("\U0001f600".encode() * 81 + b",1,2024-01-01\n", ["162", "160"], "name"),
@@ -66,18 +69,24 @@ CSV_ROWS = {
     "a_date_the_other_way_round": (b"A,1,31.12.2024\n", ["31.12.2024"], "weir_founded"),
 }
 
+# The line, words of the message, the member that is to blame.
 JSON_ROWS = {
-    "depth": (b'{"name":' + b"[" * 100000 + b"]" * 100000 + b"}\n", ["array"]),
-    "a_member_twice": (b'{"name":"A","name":"B"}\n', ["name", "again"]),
-    "a_number_beyond_every_range": (b'{"name":"A","weir_measure":1e400}\n', ["1e400"]),
-    "half_a_surrogate_pair": (b'{"name":"\\ud800"}\n', ["half a character"]),
-    "garbage_behind_the_object": (b'{"name":"A"} x\n', ["behind"]),
-    "an_array": (b'["A"]\n', ["object"]),
-    "a_text": (b'name\n', ["object"]),
-    "an_object_that_is_cut": (b'{"name":"A"\n', ["end"]),
-    "not_a_number": (b'{"name":"A","weir_measure":NaN}\n', []),
-    "a_nested_object": (b'{"name":{"first":"A"}}\n', ["name"]),
-    "an_unknown_member": (b'{"nmae":"A"}\n', ["nmae", "name"]),
+    "depth": (b'{"name":' + b"[" * 100000 + b"]" * 100000 + b"}\n", ["nested more than 64 deep"], None),
+    "a_member_twice": (b'{"name":"A","name":"B"}\n', ["name", "again"], "name"),
+    "a_number_beyond_every_range": (b'{"name":"A","weir_measure":1e400}\n', ["1e400"], "weir_measure"),
+    "half_a_surrogate_pair": (b'{"name":"\\ud800"}\n', ["half a character"], "name"),
+    "garbage_behind_the_object": (b'{"name":"A"} x\n', ["behind"], None),
+    "an_array": (b'["A"]\n', ["no JSON object", '"["'], None),
+    "a_text": (b'"name"\n', ["no JSON object", "begins with '\"'"], None),
+    "a_word": (b'name\n', ["no JSON object", '"n"'], None),
+    "an_object_that_is_cut": (b'{"name":"A"\n', ["ends before its object does"], None),
+    "not_a_number": (b'{"name":"A","weir_measure":NaN}\n', ["is not JSON", '"N"'], None),
+    "a_nested_object": (b'{"name":{"first":"A"}}\n', ["is an object"], "name"),
+    "a_list_of_texts": (b'{"name":["A"]}\n', ["is an array"], "name"),
+    "a_list_of_wrong_choices": (b'{"weir_channels":[100000000,"Fax"]}\n', ['"Fax" is no choice'], "weir_channels"),
+    "an_unknown_member": (b'{"nmae":"A"}\n', ["nmae", "name"], "nmae"),
+    "no_members": (b'{}\n', ["every member of the row is empty"], None),
+    "members_that_are_null": (b'{"name":null,"telephone1":""}\n', ["every member of the row is empty"], None),
 }
 
 CELLS = {
@@ -92,7 +101,8 @@ CELLS = {
     "ownerid": ["Alice", "contact:00000000-0000-0000-0000-000000000001"],
 }
 
-KEYS = ["", "a/b", "a&b", "a#b'c\"", "x" * 21]
+KEYS = ["", "a/b", "a&b", "x" * 21]
+QUEER_KEY = "a#b'c\""  # it can stand in an address, if that is written with care
 
 
 def load(sim, folder, name, content, *more, verb="create"):
@@ -122,12 +132,25 @@ def whole(case):
     return test
 
 
+def accounts(sim, columns):
+    """What the service has, and not what the command says of it."""
+    url, config = sim
+    user = config["Dataverse"]["Connections"][0]
+    form = urllib.parse.urlencode({"client_id": user["ClientId"], "client_secret": user["ClientSecret"],
+                                   "grant_type": "client_credentials", "scope": url + "/.default"})
+    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
+    request = urllib.request.Request(f"{url}/api/data/v9.2/accounts?$select={','.join(columns)}",
+                                     headers={"Authorization": "Bearer " + token["access_token"]})
+    rows = json.load(urllib.request.urlopen(request))["value"]
+    return sorted((tuple(row.get(column) for column in columns) for row in rows), key=repr)
+
+
 def check_between(folder, suffix, header, line, words, column):
     errors, rejects, summary = rejected(folder, suffix)
     assert [e["row"] for e in errors] == [2], errors
     message, path = errors[0]["message"], errors[0]["file"]
     assert all(word in message for word in words), message
-    assert column is None or errors[0]["column"] == column, errors
+    assert errors[0]["column"] == column, errors
     assert path.endswith("." + suffix) and errors[0]["byte_offset"] > 0, errors
     assert len(line) > 1 << 20 or rejects == header + line, (rejects[:200], line[:200])
     assert (summary["read"], summary["done"], summary["rejected"]) == (3, 2, 1), summary
@@ -141,17 +164,19 @@ def row_of_cells(case):
             _, result = load(sim, folder, "a.csv", header + good + line + good)
             assert result.returncode == 1, result
             check_between(folder, "csv", header, line, words, column)
+            assert accounts(sim, ["name", "numberofemployees", "weir_founded"]) == [("Good", 1, "2024-01-01")] * 2
     return test
 
 
 def row_of_members(case):
     def test(folder):
-        line, words = JSON_ROWS[case]
+        line, words, column = JSON_ROWS[case]
         good = b'{"name":"Good"}\n'
         with simulator(SIM, "--users", "2", "--no-limits") as sim:
             _, result = load(sim, folder, "a.jsonl", good + line + good)
             assert result.returncode == 1, result
-            check_between(folder, "jsonl", b"", line, words, None)
+            check_between(folder, "jsonl", b"", line, words, column)
+            assert accounts(sim, ["name"]) == [("Good",)] * 2
     return test
 
 
@@ -178,14 +203,52 @@ def test_cells_that_cannot_be_right_are_refused_each_with_its_value(folder):
         assert summary["requests"] <= 1, summary
 
 
+def quoted(cell):
+    return '"' + cell.replace('"', '""') + '"'
+
+
 def test_keys_that_cannot_stand_in_an_address_are_refused(folder):
-    content = "accountnumber\tname\n" + "".join(f"\"{k.replace(chr(34), chr(34) * 2)}\"\tA\n" for k in KEYS)
+    content = "accountnumber\tname\n" + "".join(f"{quoted(key)}\tA\n" for key in KEYS)
     with simulator(SIM, "--users", "2", "--no-limits") as sim:
         _, result = load(sim, folder, "a.tsv", content.encode(), "--key", "accountnumber", verb="update")
         assert result.returncode == 1, result
         errors, _, summary = rejected(folder, "tsv")
-        assert [e["row"] for e in errors] == [1, 2, 3, 4, 5], errors
+        assert [e["row"] for e in errors] == [1, 2, 3, 4], errors
         assert "/" in errors[1]["message"] and "&" in errors[2]["message"], errors
+
+
+def test_a_key_of_queer_characters_finds_its_row(folder):
+    places = [pathlib.Path(folder) / name for name in ("made", "changed", "gone")]
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        for place, verb, name in zip(places, ("create", "update", "delete"), ("old", "new", "new")):
+            place.mkdir()
+            more = [] if verb == "create" else ["--key", "accountnumber"]
+            content = f"accountnumber,name\n{quoted(QUEER_KEY)},{name}\nother,stays\n" if verb == "create" else (
+                f"accountnumber,name\n{quoted(QUEER_KEY)},{name}\n")
+            _, result = load(sim, place, "a.csv", content.encode(), *more, verb=verb)
+            assert result.returncode == 0, (verb, result)
+            there = [] if verb == "delete" else [(QUEER_KEY, name)]
+            assert accounts(sim, ["accountnumber", "name"]) == [*there, ("other", "stays")], verb
+
+
+def test_members_that_are_objects_or_lists_are_ignored_and_mapped(folder):
+    rows = [{"name": "A", "zz": {"deep": [1, {"er": None}]}, "weir_channels": [100000000, "Web"]},
+            {"name": "B", "zz": [], "weir_channels": "Phone"}, {"name": "C", "zz": "plain"}]
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    mapping = pathlib.Path(folder) / "m.json"
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        for place, more in (("flag", ["--ignore-columns", "zz"]), ("file", ["--mapping", str(mapping)])):
+            (pathlib.Path(folder) / place).mkdir()
+            (pathlib.Path(folder) / place / "a.jsonl").write_bytes(content)
+            if place == "file":
+                written = run([WEIR, "map", "account", f"{folder}/{place}/a.jsonl", "-o", str(mapping), "--config",
+                               write_config(folder, sim[1])])
+                assert written.returncode == 0 and '"zz": null' in mapping.read_text(), (written, mapping.read_text())
+            _, result = load(sim, pathlib.Path(folder) / place, "a.jsonl", content, *more)
+            assert result.returncode == 0, (place, result)
+        found = accounts(sim, ["name"]), [row[0] for row in accounts(sim, ["weir_channels", "name"]) if row[0]]
+    assert found == ([("A",), ("A",), ("B",), ("B",), ("C",), ("C",)],
+                     ["100000000,100000002"] * 2 + ["100000001"] * 2), found
 
 
 def test_an_unclosed_quote_rejects_the_line_where_it_began(folder):
@@ -222,6 +285,7 @@ def test_control_characters_that_xml_can_hold_arrive(folder):
     with simulator(SIM, "--users", "1", "--no-limits") as sim:
         _, result = load(sim, folder, "a.csv", f"name\n{text}\n".encode())
         assert result.returncode == 0 and "done 1" in result.stderr, result
+        assert accounts(sim, ["name"]) == [(text,)]
 
 
 def test_inputs_that_are_unusual_and_right(folder):

@@ -125,6 +125,29 @@ static enum weir_status send_batch(struct weir_client *client, const struct weir
     return weir_execute(client, &request, ret, err);
 }
 
+/* A table that is not there: the names of all are asked for, once, and the one that was probably
+ * meant is named, unless the message does already. */
+static void suggest(struct weir_client *client, const char *table, uint64_t cancel_tag,
+                    struct weir_error *err)
+{
+    struct weir_response response = { 0 };
+    struct weir_request request = { .method = "GET",
+                                    .path = WEIR_API_PATH WEIR_METADATA_NAMES_PATH,
+                                    .repeatable = true,
+                                    .cancel_tag = cancel_tag };
+    char name[WEIR_NAME_BYTES_MAX + 1], quoted[sizeof(name) + 2];
+    struct weir_error why = *err;
+    if (weir_execute(client, &request, &response, NULL) == WEIR_OK &&
+        weir_metadata_nearest(table, weir_str(response.body, response.body_bytes), name,
+                              sizeof(name))) {
+        snprintf(quoted, sizeof(quoted), "\"%s\"", name);
+        if (!strstr(why.message, quoted))
+            weir_fail(err, why.status, "%s; did you mean %s?", why.message, quoted);
+        err->http_status = why.http_status;
+    }
+    weir_response_release(&response);
+}
+
 struct question {
     struct weir_client *client;
     const char *table;
@@ -149,6 +172,8 @@ static enum weir_status ask_once(void *ctx, uint64_t cancel_tag, struct weir_err
         status = send_batch(it->client, &body, boundary, cancel_tag, &response, err);
     if (!status)
         status = read_answer(it->table, &response, it->ret, err);
+    if (status == WEIR_E_NOT_FOUND && err && err->http_status == 404)
+        suggest(it->client, it->table, cancel_tag, err);
     weir_response_release(&response);
     weir_buf_release(&body);
     weir_metadata_paths_free(paths);

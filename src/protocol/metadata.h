@@ -183,6 +183,13 @@ enum weir_status weir_metadata_read(const char *table, const struct weir_metadat
                                     size_t part_count, struct weir_table **ret,
                                     struct weir_error *err);
 
+/*
+ * For a table that is not there: where the names of all are asked for, and which of those in the
+ * answer was probably meant. The name is copied, and cut to fit. False: none is near.
+ */
+#define WEIR_METADATA_NAMES_PATH "EntityDefinitions?$select=LogicalName"
+bool weir_metadata_nearest(const char *table, struct weir_str body, char *ret, size_t ret_bytes);
+
 /* ---- using ---- */
 
 /* NULL is fine. */

@@ -503,6 +503,25 @@ def test_an_interrupt_ends_it_with_exit_5(folder):
             assert said == "weir check: interrupted; nothing has been sent\n", said
 
 
+def test_names_as_dataverse_writes_them_are_shown_with_what_they_go_to(folder):
+    term = "@Microsoft.Dynamics.CRM.lookuplogicalname"
+    rows = write(folder, "rows.csv", [f"_parentaccountid_value,_ownerid_value,_ownerid_value{term},name,"
+                                      "name@OData.Community.Display.V1.FormattedValue,@odata.etag"])
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        write_config(folder, config)
+        result = weir(folder, "check", "account", rows)
+    assert result.returncode == 0, result
+    lines = {line.split()[0]: " ".join(line.split()[1:]) for line in result.stdout.splitlines() if line[:1] in list("_n@")}
+    for name, takes in {
+        "_parentaccountid_value": "parentaccountid lookup of account",
+        "_ownerid_value": "ownerid owner, each row says of which table",
+        "_ownerid_value" + term: "- the table to which ownerid points",
+        "name@OData.Community.Display.V1.FormattedValue": "- an annotation, passed over",
+        "@odata.etag": "- an annotation, passed over",
+    }.items():
+        assert lines[name] == takes, (name, lines)
+
+
 def test_a_delete_shows_what_it_does_not_need(folder):
     rows = numbered(folder, 3)
     with simulator(SIM, "--users", "1", "--no-limits") as (_, config):

@@ -199,6 +199,11 @@ def test_a_file_that_is_there_is_written_over_only_by_force(folder):
         assert full.returncode == 7, full
         unknown = weir(folder, "map", "acount", rows, "-o", mine, "--force")
         assert unknown.returncode == 2 and 'no table "acount"' in unknown.stderr, unknown
+        for table, says in {"acount": 'did you mean "account"?', "Account": 'did you mean "account"?',
+                            "accounts": 'the entity set of table "account"'}.items():
+            wrong = weir(folder, "map", table, rows)
+            assert wrong.returncode == 2 and says in wrong.stderr, wrong
+        assert "did you mean" not in weir(folder, "map", "nothing_like_it", rows).stderr
         assert entries(pathlib.Path(mine).read_text())["columns"] == {"name": "name"}
     assert sorted(os.listdir(folder)) == ["appsettings.json", "m.json", "rows.csv"]
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "bulk/driver_parts.h"
 #include "bulk/lessons.h"
+#include "pool/blocking.h"
 
 /* What the policies have learned is written down so often. */
 #define LESSONS_EVERY_US (30 * WEIR_US_PER_S)
@@ -327,6 +328,21 @@ static enum weir_status begin_pass(struct weir_driver *driver, const struct weir
     return pass->view ? weir_scribe_recall(&driver->scribe, pass->view, err) : WEIR_OK;
 }
 
+/* What the client was told while the run was prepared is as good as told to the run. */
+static void inherit(struct weir_driver *driver)
+{
+    weir_pool_bequeath(driver->options.client->pool, driver->options.throttles_before,
+                       &driver->core);
+    for (uint32_t i = 0; i < driver->core.count; i++) {
+        const struct weir_throttle_counts *counts = &driver->core.connections[i].throttles;
+        struct weir_connection_result *result = &driver->executor.result.connections[i];
+        for (int kind = 0; kind <= WEIR_THROTTLE_OTHER; kind++) {
+            result->throttles += counts->of_kind[kind];
+            result->throttles_by_kind[kind] += counts->of_kind[kind];
+        }
+    }
+}
+
 enum weir_status weir_driver_new(const struct weir_driver_options *options,
                                  struct weir_driver **ret, struct weir_error *err)
 {
@@ -343,6 +359,7 @@ enum weir_status weir_driver_new(const struct weir_driver_options *options,
         return status;
     }
     weir_executor_init(&driver->executor, options->pass.plan, &driver->core, seed, now_us);
+    inherit(driver);
     if (options->sizes)
         driver->executor.sizes = *options->sizes;
     if (options->pass.view)
@@ -521,5 +538,6 @@ void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
     for (uint32_t lane = 0; lane < lanes; lane++)
         ret->backoff_us += closed_us(&core->tracker, connection * lanes + lane, now_us);
     weir_core_rate_stats(core, connection, now_us, &ret->rate);
+    ret->rate.total_throttle_events = ret->result.throttles; /* the policy has not seen all */
     pthread_mutex_unlock(&driver->lock);
 }

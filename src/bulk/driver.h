@@ -47,7 +47,9 @@ struct weir_driver_options {
     struct weir_journal *journal;
     struct weir_driver_pass pass;   /* the first */
     const struct weir_sizes *sizes; /* what an earlier run knew; NULL: nothing */
-    int64_t deadline_us;            /* WEIR_FOREVER: none */
+    const struct weir_throttle_counts
+        *throttles_before; /* of the client's pool, that are not its affair; NULL: all are */
+    int64_t deadline_us;   /* WEIR_FOREVER: none */
     void (*over)(void *ctx);
     void *ctx;
 };

@@ -121,6 +121,7 @@ static enum weir_status make_driver(struct weir_job *job, struct weir_error *err
         .journal = job->journal,
         .pass = weir_job_driver_pass(job),
         .sizes = &job->sizes,
+        .throttles_before = job->throttles_before,
         .deadline_us = job->deadline_us,
         .over = on_over,
         .ctx = job,

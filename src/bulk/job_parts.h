@@ -44,7 +44,8 @@ struct weir_job {
     struct weir_options settings; /* the client's, with the parallelism of this job */
     struct weir_job_options options;
     struct weir_journal_hooks hooks;
-    struct weir_arena *texts; /* of the options and the paths */
+    struct weir_arena *texts;                      /* of the options and the paths */
+    struct weir_throttle_counts *throttles_before; /* of the client, by connection */
 
     /* What is going to be done. */
     struct weir_table *table;

@@ -16,6 +16,7 @@
 #include "bulk/job_parts.h"
 #include "bulk/summary.h"
 #include "journal/export.h"
+#include "pool/blocking.h"
 
 #define TEXTS_BYTES_MAX ((size_t)64 * 1024 * 1024) /* WEIR_INPUT_FILES_MAX paths of PATH_MAX */
 
@@ -33,6 +34,9 @@ static struct weir_job *new_job(struct weir_client *client, const struct weir_jo
     job->settings = *client->options;
     if (options->parallel_batches_max)
         job->settings.bulk.max_parallel_batches = (int)options->parallel_batches_max;
+    job->throttles_before =
+        weir_calloc(client->options->connection_count, sizeof(*job->throttles_before));
+    weir_pool_throttles(client->pool, job->throttles_before);
     job->stop_fds[0] = job->stop_fds[1] = -1;
     pthread_mutex_init(&job->lock, NULL);
     pthread_mutex_init(&job->pass_lock, NULL);
@@ -58,6 +62,7 @@ void weir_job_release_preparations(struct weir_job *job)
     weir_table_free(job->table);
     weir_arena_unref(job->texts);
     free(job->paths);
+    free(job->throttles_before);
     free(job->blocks);
     for (int i = 0; i < 2; i++) {
         if (job->stop_fds[i] >= 0)

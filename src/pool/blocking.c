@@ -370,6 +370,22 @@ bool weir_pool_any_open(struct weir_pool *pool, int64_t *ret_reopening_us)
     return open;
 }
 
+void weir_pool_throttles(struct weir_pool *pool, struct weir_throttle_counts *ret)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t i = 0; i < pool->core.count; i++)
+        ret[i] = pool->core.connections[i].throttles;
+    leave(pool);
+}
+
+void weir_pool_bequeath(struct weir_pool *pool, const struct weir_throttle_counts *before,
+                        struct weir_core *heir)
+{
+    pthread_mutex_lock(&pool->lock);
+    weir_core_inherit(heir, &pool->core, before, weir_clock_now_us());
+    leave(pool);
+}
+
 void weir_pool_stats(struct weir_pool *pool, struct weir_pool_stats *ret)
 {
     pthread_mutex_lock(&pool->lock);

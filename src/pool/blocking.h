@@ -3,6 +3,7 @@
 #ifndef WEIR_POOL_BLOCKING_H
 #define WEIR_POOL_BLOCKING_H
 
+#include "pool/core.h"
 #include "weir/pool.h"
 
 /*
@@ -16,5 +17,12 @@ enum weir_status weir_pool_acquire_unless(struct weir_pool *pool, const struct w
 
 /* weir_core_any_open() of the pool now. */
 bool weir_pool_any_open(struct weir_pool *pool, int64_t *ret_reopening_us);
+
+/* How often connections were throttled so far: one for each, in the order of the settings. */
+void weir_pool_throttles(struct weir_pool *pool, struct weir_throttle_counts *ret);
+
+/* weir_core_inherit() of a core that begins beside the pool's. */
+void weir_pool_bequeath(struct weir_pool *pool, const struct weir_throttle_counts *before,
+                        struct weir_core *heir);
 
 #endif

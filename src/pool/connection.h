@@ -45,6 +45,11 @@ struct weir_budget_seen {
     int64_t most;      /* the most that it ever said: about the whole */
 };
 
+/* How often a connection was throttled, by enum weir_throttle_kind. */
+struct weir_throttle_counts {
+    uint64_t of_kind[WEIR_THROTTLE_OTHER + 1];
+};
+
 struct weir_lane {
     uint32_t in_flight;
     uint32_t ramp; /* 0: none; else the most that may be in flight */
@@ -62,6 +67,8 @@ struct weir_connection {
     uint64_t last_leased; /* number of the lease, from 1; 0: never */
     int64_t throttled_us; /* the last throttle; WEIR_NEVER: none yet */
     struct weir_verdict last_throttle;
+    struct weir_throttle_counts throttles;
+    int dop_hint; /* the server's last; 0: none yet */
     struct weir_breaker breaker;
     struct weir_budget_seen requests_budget;  /* requests */
     struct weir_budget_seen execution_budget; /* microseconds of execution time */

@@ -97,6 +97,15 @@ enum weir_status weir_core_init(struct weir_core *core, const struct weir_option
                                 struct weir_error *err);
 void weir_core_release(struct weir_core *core);
 
+/*
+ * Begin with what another core knows of the same connections, by the same policy: until when they
+ * are throttled, who is set aside or tripped, budgets and the server's hints; not with what its
+ * policies have learned. `before`: its counts of throttles, one for each connection, that are not
+ * this one's affair; NULL: all are.
+ */
+void weir_core_inherit(struct weir_core *core, const struct weir_core *from,
+                       const struct weir_throttle_counts *before, int64_t now_us);
+
 /* Ask for a lease, and wait for it if need be: status WEIR_E_WOULD_WAIT and a ticket. */
 void weir_core_ask(struct weir_core *core, const struct weir_ask *ask, int64_t now_us,
                    struct weir_grant *ret);

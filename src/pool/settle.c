@@ -117,6 +117,7 @@ static void learn_block(struct weir_core *core, const struct weir_lease_record *
         weir_episodes_record(&core->episodes, it->throttled_us, core->now_us);
         it->throttled_us = core->now_us;
         it->last_throttle = *verdict;
+        it->throttles.of_kind[verdict->throttle]++;
     } else {
         weir_tracker_block(&core->tracker, key, verdict->retry_after_us, chance, core->now_us);
     }
@@ -235,6 +236,7 @@ void weir_core_hint(struct weir_core *core, uint32_t connection, int dop_hint, i
         dop_hint = 1;
     if (dop_hint > WEIR_PARALLELISM_MAX)
         dop_hint = WEIR_PARALLELISM_MAX;
+    core->connections[connection].dop_hint = dop_hint;
     core->policy->hint(weir_core_policy_state(core, connection), dop_hint, core->now_us);
     weir_core_note_level(core, connection, before);
     changed(core, connection);

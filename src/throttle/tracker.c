@@ -79,6 +79,15 @@ void weir_tracker_record(struct weir_tracker *tracker, uint32_t key, int64_t ret
     weir_tracker_block(tracker, key, retry_after_us, chance, now_us);
 }
 
+void weir_tracker_take_over(struct weir_tracker *tracker, uint32_t key,
+                            const struct weir_tracker *from, int64_t now_us)
+{
+    if (weir_tracker_is_throttled(from, key, now_us))
+        weir_tracker_block(tracker, key, from->expiry_us[key] - now_us, 0, now_us);
+    if (from->reopening_us[key] > tracker->reopening_us[key])
+        tracker->reopening_us[key] = from->reopening_us[key];
+}
+
 void weir_tracker_clear(struct weir_tracker *tracker, uint32_t key, int64_t now_us)
 {
     if (weir_tracker_is_throttled(tracker, key, now_us))

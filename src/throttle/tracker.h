@@ -38,6 +38,11 @@ void weir_tracker_record(struct weir_tracker *tracker, uint32_t key, int64_t ret
 void weir_tracker_block(struct weir_tracker *tracker, uint32_t key, int64_t retry_after_us,
                         double chance, int64_t now_us);
 
+/* Block `key` as long as another tracker blocks it, without counting a throttle event: what is
+ * still to come of the block is counted as such. */
+void weir_tracker_take_over(struct weir_tracker *tracker, uint32_t key,
+                            const struct weir_tracker *from, int64_t now_us);
+
 /* ClearThrottle: open it now. The part of the block that did not take place is not counted. */
 void weir_tracker_clear(struct weir_tracker *tracker, uint32_t key, int64_t now_us);
 

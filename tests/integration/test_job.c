@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bulk jobs of the library, with rows from memory, against a running weir-sim. */
+#include "bulk/job.h"
 #include "support/job_rig.h"
 
 START_TEST(rows_from_memory_are_created_and_their_ids_are_in_the_order_of_the_rows)
@@ -209,6 +210,62 @@ START_TEST(what_cannot_be_is_said_before_anything_is_sent)
 }
 END_TEST
 
+/* Of ten minutes that nobody waits for: app2 does it all. */
+static void throttle_the_next(void)
+{
+    job_faults("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"count\":1,\"retry_after\":600}");
+}
+
+static void load_without_app1(uint64_t throttles)
+{
+    struct weir_job_connection app1;
+    struct weir_job_experience experience;
+    job_begin();
+    long before = rig_count("requests");
+    job_add_accounts(0, 200);
+    job_finish(0);
+    weir_job_connection(job_rig.job, 0, &app1);
+    weir_job_experience(job_rig.job, 0, &experience);
+    ck_assert_uint_eq(app1.requests, 0);
+    ck_assert_uint_eq(app1.throttles, throttles);
+    ck_assert_uint_eq(job_rig.result.throttles, throttles);
+    ck_assert_uint_eq(experience.throttles_by_kind[WEIR_THROTTLE_REQUESTS], throttles);
+    ck_assert(app1.throttled_for_s > 0);
+    ck_assert_int_eq(rig_count("requests"), before + (long)job_rig.result.requests);
+    ck_assert_int_eq(job_ledger("account", "rows"), 200);
+}
+
+/* One in the preparations of the job is one of the job. */
+START_TEST(a_throttle_is_heeded_by_the_job_that_it_came_before)
+{
+    job_rig_start(2, WEIR_OPERATION_CREATE, "account");
+    throttle_the_next();
+    struct weir_response response;
+    if (_i == 1) {
+        rig_who(&response);
+        weir_response_release(&response);
+    }
+    load_without_app1(_i == 1 ? 0 : 1);
+    job_rig_end();
+}
+END_TEST
+
+/* What is of no use to the preparations is not tried again by the job. */
+START_TEST(a_connection_that_was_set_aside_before_the_job_stays_so)
+{
+    job_rig_start(2, WEIR_OPERATION_CREATE, "account");
+    weir_pool_set_aside(weir_client_pool(rig.client), "app1");
+    struct weir_job_connection app1;
+    job_begin();
+    job_add_accounts(0, 200);
+    job_finish(0);
+    weir_job_connection(job_rig.job, 0, &app1);
+    ck_assert(app1.set_aside);
+    ck_assert_uint_eq(app1.requests, 0);
+    job_rig_end();
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("job");
@@ -222,5 +279,8 @@ int main(void)
     suite_add(&s, a_job_that_is_freed_before_its_end_leaves_one_that_can_be_resumed);
     suite_add_loop(&s, "what_cannot_be_is_said_before_anything_is_sent",
                    what_cannot_be_is_said_before_anything_is_sent, 5);
+    suite_add_loop(&s, "a_throttle_is_heeded_by_the_job_that_it_came_before",
+                   a_throttle_is_heeded_by_the_job_that_it_came_before, 2);
+    suite_add(&s, a_connection_that_was_set_aside_before_the_job_stays_so);
     return suite_run(&s);
 }

@@ -221,6 +221,92 @@ START_TEST(too_many_throttle_episodes_in_five_minutes_refuse_everybody)
 }
 END_TEST
 
+/* --- a second core ---------------------------------------------------------------------------- */
+
+/* Everything that may have happened to six connections, one each. */
+static void live_through_everything(void)
+{
+    setup(6, 20);
+    rig.options.resilience.circuit_breaker.failures = 1;
+    rig_start(&rig);
+    struct weir_lease leases[6];
+    for (int i = 0; i < 6; i++)
+        leases[i] = rig_lease(&rig);
+    rig_settle(&rig, leases[0], answer_ok(SECONDS(1)));
+    rig_settle(&rig, leases[1], answer_throttle(SECONDS(30)));
+    rig_settle(&rig, leases[2], answer_throttle(SECONDS(2)));
+    rig_settle(&rig, leases[3], answer_of_class(WEIR_CLASS_TRANSIENT));
+    rig_settle(&rig, leases[4], answer_ok(SECONDS(1)));
+    weir_core_set_aside(&rig.core, leases[4].connection, rig.now_us);
+    struct weir_answer told = answer_ok(SECONDS(1));
+    told.budget.dop_hint = 7;
+    told.budget.requests_known = true;
+    told.budget.requests_remaining = 4000;
+    rig_settle(&rig, leases[5], told);
+    rig.now_us += SECONDS(10); /* one throttle is over, and its probe has not been sent */
+}
+
+static void must_agree(struct weir_core *heir, uint32_t connection, int64_t now_us)
+{
+    const struct weir_connection *it = &heir->connections[connection];
+    const struct weir_connection *other = &rig.core.connections[connection];
+    ck_assert_uint_eq(weir_core_cap(heir, connection, now_us),
+                      weir_core_cap(&rig.core, connection, now_us));
+    ck_assert(weir_core_is_throttled(heir, connection, now_us) ==
+              weir_core_is_throttled(&rig.core, connection, now_us));
+    ck_assert_int_eq(weir_core_reopening_us(heir, connection),
+                     weir_core_reopening_us(&rig.core, connection));
+    ck_assert_int_eq(it->condition, other->condition);
+    ck_assert(it->set_aside == other->set_aside);
+    ck_assert_int_eq(weir_breaker_state(&it->breaker, now_us),
+                     weir_breaker_state(&other->breaker, now_us));
+    ck_assert_int_eq(it->requests_budget.remaining, other->requests_budget.remaining);
+    struct weir_adaptive_rate_stats mine, others;
+    weir_core_rate_stats(heir, connection, now_us, &mine);
+    weir_core_rate_stats(&rig.core, connection, now_us, &others);
+    ck_assert_int_eq(mine.max_parallelism, others.max_parallelism);
+}
+
+START_TEST(an_heir_thinks_of_each_connection_as_the_core_does_that_it_inherits_from)
+{
+    struct weir_core heir;
+    live_through_everything();
+    ck_assert_int_eq(weir_core_init(&heir, &rig.options, NULL, 2, false, NULL), WEIR_OK);
+    weir_core_inherit(&heir, &rig.core, NULL, rig.now_us);
+    struct weir_grant grant;
+    int64_t end_us = rig.now_us + MINUTES(2);
+    for (; rig.now_us < end_us; rig.now_us += MS(500)) {
+        weir_core_turn(&heir, rig.now_us, &grant, 1, &(uint32_t){ 0 });
+        weir_core_turn(&rig.core, rig.now_us, &grant, 1, &(uint32_t){ 0 });
+        for (uint32_t i = 0; i < heir.count; i++)
+            must_agree(&heir, i, rig.now_us);
+    }
+    weir_core_release(&heir);
+    rig_release(&rig);
+}
+END_TEST
+
+START_TEST(an_heir_counts_the_throttles_that_are_its_affair_and_the_wait_that_is_left)
+{
+    struct weir_throttle_counts before[6] = { 0 };
+    struct weir_pool_stats stats;
+    struct weir_core heir;
+    live_through_everything();
+    for (int all = 0; all < 2; all++) {
+        ck_assert_int_eq(weir_core_init(&heir, &rig.options, NULL, 2, false, NULL), WEIR_OK);
+        before[1] = rig.core.connections[1].throttles;
+        weir_core_inherit(&heir, &rig.core, all ? NULL : before, rig.now_us);
+        weir_core_stats(&heir, rig.now_us, &stats);
+        ck_assert_uint_eq(stats.total_throttle_events, all ? 2 : 1);
+        ck_assert_uint_eq(heir.connections[1].throttles.of_kind[WEIR_THROTTLE_REQUESTS], all);
+        ck_assert_uint_eq(heir.connections[2].throttles.of_kind[WEIR_THROTTLE_REQUESTS], 1);
+        ck_assert_int_eq(stats.total_backoff_time_us, SECONDS(20));
+        weir_core_release(&heir);
+    }
+    rig_release(&rig);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("pool_recovery");
@@ -235,5 +321,7 @@ int main(void)
     suite_add(&s, when_all_are_set_aside_everybody_is_refused_with_no_connection);
     suite_add(&s, failures_in_a_row_trip_the_breaker_and_one_probe_decides);
     suite_add(&s, too_many_throttle_episodes_in_five_minutes_refuse_everybody);
+    suite_add(&s, an_heir_thinks_of_each_connection_as_the_core_does_that_it_inherits_from);
+    suite_add(&s, an_heir_counts_the_throttles_that_are_its_affair_and_the_wait_that_is_left);
     return suite_run(&s);
 }

@@ -176,6 +176,13 @@ char *job_place_name(const char *directory)
     return weir_strdup(name);
 }
 
+/* XDG_STATE_HOME is often set for one command and not for the next. */
+char *job_place_word(const char *directory)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    return state && state[0] ? weir_strdup(directory) : job_place_name(directory);
+}
+
 bool job_place_has_job(const char *directory)
 {
     char *journal = join(directory, WEIR_PLACE_DATABASE);

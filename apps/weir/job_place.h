@@ -35,6 +35,9 @@ enum weir_status job_place_find(const char *job, char **ret, struct weir_error *
 /* What job_place_find() finds `directory` by, from everywhere: its id, or itself. */
 char *job_place_name(const char *directory);
 
+/* The same for a shell of another day, which may not have this one's XDG_STATE_HOME. */
+char *job_place_word(const char *directory);
+
 /* Whether there is a job in `directory`, whatever its state. */
 bool job_place_has_job(const char *directory);
 

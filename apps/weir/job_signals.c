@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "exit_code.h"
 #include "say.h"
 #include "screen.h"
+#include "signal_meaning.h"
 
 enum stage {
     STAGE_BEFORE,
@@ -21,7 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the lock. */
 static enum stage stage;
-static bool stopping; /* one has come */
+static int64_t first_us = WEIR_NEVER; /* when one came */
 static struct weir_job *watched;
 static const char *resume;
 
@@ -40,18 +42,26 @@ static _Noreturn void leave(void)
     _exit(EXIT_INTERRUPTED);
 }
 
-static void heed(void)
+static void stop(int64_t now_us)
 {
-    pthread_mutex_lock(&lock);
-    if (stage == STAGE_BEFORE || (stopping && stage != STAGE_OVER))
-        leave();
+    first_us = now_us;
     if (stage == STAGE_RUNNING)
         weir_job_stop(watched);
-    if (stage != STAGE_OVER && say_has_room())
+    if (say_has_room())
         say("weir %s: stopping: nothing more is sent, and what is on its way may take 30 s to come "
             "home; once more leaves at once",
             name);
-    stopping = true;
+}
+
+static void heed(void)
+{
+    int64_t now_us = weir_clock_now_us();
+    pthread_mutex_lock(&lock);
+    enum signal_meaning meaning = signal_meaning(first_us, now_us);
+    if (stage == STAGE_BEFORE || (stage != STAGE_OVER && meaning == SIGNAL_LEAVE))
+        leave();
+    if (stage != STAGE_OVER && meaning == SIGNAL_STOP)
+        stop(now_us);
     pthread_mutex_unlock(&lock);
 }
 
@@ -104,7 +114,7 @@ void job_signals_watch(struct weir_job *job)
     pthread_mutex_lock(&lock);
     stage = STAGE_RUNNING;
     watched = job;
-    if (stopping)
+    if (first_us != WEIR_NEVER)
         weir_job_stop(job);
     pthread_mutex_unlock(&lock);
 }

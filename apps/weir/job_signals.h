@@ -4,7 +4,8 @@
  *
  *     begin ── nothing has been sent: leave at once, exit code 5
  *     hold  ── the job is being begun: the first one waits for that
- *     watch ── once: weir_job_stop();  once more: say how to go on, leave at once, exit code 5
+ *     watch ── once: weir_job_stop();  once more, a second later or more (signal_meaning.h): say
+ *              how to go on, leave at once, exit code 5
  *     over  ── the job has ended by itself: they are not heeded any more
  *
  * A signal that was ignored when the command was started (nohup) stays so. SIGPIPE is ignored.

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "job_place.h"
+#include "program_path.h"
 #include "say.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -95,13 +96,21 @@ static void add_showing(struct weir_buf *line, const struct job_args *args)
     add_option(line, "--log-format", args->settings.log_format);
 }
 
+static void add_command(struct weir_buf *line)
+{
+    char *program = program_path();
+    resume_line_quote(line, program);
+    weir_buf_add_text(line, " resume");
+    free(program);
+}
+
 char *resume_line_make(const struct job_args *args, const struct settings *settings,
                        const char *directory, bool from_stdin)
 {
     struct weir_buf line;
-    char *name = job_place_name(directory);
+    char *name = job_place_word(directory);
     weir_buf_init(&line, SAY_LINE_MAX - 256);
-    weir_buf_add_text(&line, "weir resume");
+    add_command(&line);
     add_config(&line, settings->file);
     add_option(&line, "--url", args->settings.url);
     for (size_t i = 0; i < args->settings.sets.count; i++)

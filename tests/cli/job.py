@@ -99,7 +99,7 @@ def balance(result):
 
 
 def resume_line(stderr):
-    found = re.findall(r"go on with\n  (weir resume .*)\n", stderr)
+    found = re.findall(r"go on with\n  (\S*weir resume .*)\n", stderr)
     assert found, stderr
     return found[-1]
 
@@ -111,15 +111,17 @@ def paste(line, folder, **more):
     return run(["sh", "-c", line], cwd="/", env=environment, **more)
 
 
+def library_path():
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+
+
 class Background:
     """A command that runs beside the test; its standard error is read as it comes."""
 
     def __init__(self, folder, *arguments, **more):
         environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent",
                        "XDG_STATE_HOME": str(pathlib.Path(folder) / "state")}
-        for name in ("LD_LIBRARY_PATH",):
-            if name in os.environ:
-                environment[name] = os.environ[name]
+        environment.update(library_path())
         self.process = subprocess.Popen(
             [WEIR, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment,
             stdin=more.pop("stdin", subprocess.DEVNULL),
@@ -641,6 +643,45 @@ def test_every_signal_that_asks_to_end_stops_in_good_order(folder):
             assert (pathlib.Path(folder) / number.name / "summary.json").exists()
 
 
+def test_signals_of_one_moment_are_one(folder):
+    """A terminal that is closed, or timeout(1), sends several at once."""
+    rows = write_rows(folder, 5000)
+    with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
+        path = write_config(folder, config)
+        for numbers in ((signal.SIGHUP, signal.SIGTERM), (signal.SIGINT, signal.SIGINT)):
+            post(url + "/sim/reset", {})
+            place = pathlib.Path(folder) / "-".join(number.name for number in numbers)
+            with Background(folder, "create", "account", rows, "--config", path, "--max-rate",
+                            "50", "--batch-size", "5", "--job-dir", str(place)) as job:
+                wait_for(lambda: ledger(url)["rows"] > 0)
+                for number in numbers:
+                    job.process.send_signal(number)
+                assert job.end() == 5, (numbers, job.stderr)
+            assert job.stderr.count("stopping") == 1 and "left at once" not in job.stderr, job.stderr
+            assert balance(job)["done"] == ledger(url)["rows"], job.stderr
+            assert (place / "summary.json").exists()
+
+
+def test_the_resume_command_works_in_a_shell_that_knows_nothing(folder):
+    """Neither where weir is nor where its jobs lie."""
+    rows = write_rows(folder, 20)
+    with simulator(SIM, "--users", "1", "--no-limits") as (_, config):
+        path = write_config(folder, config)
+        below = pathlib.Path(folder) / "bin"
+        below.mkdir()
+        (below / "weir").symlink_to(WEIR)
+        first = run(["bin/weir", "create", "account", rows, "--config", path, "--limit", "5", "--job",
+                     "pathy"], cwd=folder, env={"XDG_STATE_HOME": folder + "/state",
+                                                "PATH": "/usr/bin:/bin", **library_path()})
+        assert first.returncode == 6, first
+        line = resume_line(first.stderr)
+        words = shlex.split(line)
+        assert words[0] == str(below / "weir"), line
+        assert words[-1] == folder + "/state/weir/jobs/pathy", line
+        again = run(["sh", "-c", line], cwd="/", env={"PATH": "/usr/bin:/bin", **library_path()})
+        assert again.returncode == 0 and balance(again)["done"] == 20, again
+
+
 def test_two_interrupts_leave_at_once_and_nothing_is_lost(folder):
     rows = write_rows(folder, 60)
     with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
@@ -652,7 +693,7 @@ def test_two_interrupts_leave_at_once_and_nothing_is_lost(folder):
             job.process.send_signal(signal.SIGINT)
             job.read_until("stopping")
             began = time.monotonic()
-            job.process.send_signal(signal.SIGINT)
+            wait_for(lambda: job.process.send_signal(signal.SIGINT) or job.process.poll() is not None)
             assert job.end() == 5, job.stderr
         assert time.monotonic() - began < 20, "it waited for the answer"
         assert "left at once" in job.stderr, job.stderr

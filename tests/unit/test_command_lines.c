@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -16,9 +18,11 @@
 #include "figures.h"
 #include "job_place.h"
 #include "printable.h"
+#include "program_path.h"
 #include "progress_plain.h"
 #include "records/utf8.h"
 #include "resume_line.h"
+#include "signal_meaning.h"
 #include "support/suite.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -364,6 +368,88 @@ START_TEST(whatever_bytes_come_what_is_shown_is_text_without_controls)
 }
 END_TEST
 
+/* However many come, and whenever the first one did: only time tells them apart. */
+START_TEST(a_second_signal_counts_only_a_second_after_the_first)
+{
+    struct weir_rng rng;
+    weir_rng_init(&rng, 7, 0);
+    for (int round = 0; round < 1000; round++) {
+        int64_t first_us = (int64_t)weir_rng_below(&rng, 1000000000);
+        int64_t after_us = (int64_t)weir_rng_below(&rng, 2 * SIGNAL_APART_US);
+        ck_assert_int_eq(signal_meaning(WEIR_NEVER, first_us), SIGNAL_STOP);
+        ck_assert_int_eq(signal_meaning(first_us, first_us + after_us),
+                         after_us < SIGNAL_APART_US ? SIGNAL_ECHO : SIGNAL_LEAVE);
+    }
+    ck_assert_int_eq(signal_meaning(5, 5 + SIGNAL_APART_US - 1), SIGNAL_ECHO);
+    ck_assert_int_eq(signal_meaning(5, 5 + SIGNAL_APART_US), SIGNAL_LEAVE);
+}
+END_TEST
+
+/* Two programs that are called weir, each in a directory of its own. */
+static void make_program(const char *folder, const char *below, char *ret, size_t bytes)
+{
+    snprintf(ret, bytes, "%s/%s", folder, below);
+    ck_assert_int_eq(mkdir(ret, 0700), 0);
+    snprintf(ret, bytes, "%s/%s/weir", folder, below);
+    FILE *file = fopen(ret, "we");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    ck_assert_int_eq(chmod(ret, 0700), 0);
+}
+
+static void must_be_found_by(const char *called, const char *search, const char *itself,
+                             const char *word)
+{
+    char *found = program_path_of(called, search, itself);
+    ck_assert_str_eq(found, word);
+    free(found);
+}
+
+START_TEST(the_program_is_named_so_that_a_shell_finds_this_one)
+{
+    char folder[] = "/tmp/weir-lines-XXXXXX";
+    char mine[128], other[128], search[256];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    make_program(folder, "mine", mine, sizeof(mine));
+    make_program(folder, "other", other, sizeof(other));
+    snprintf(search, sizeof(search), "/nowhere::.:%s/mine:%s/other", folder, folder);
+    must_be_found_by("weir", search, mine, "weir");
+    must_be_found_by(mine, search, mine, "weir");
+    must_be_found_by("weir", search, other, other); /* another one comes first */
+    must_be_found_by(other, search, other, other);
+    must_be_found_by(mine, "/nowhere", mine, mine);
+    must_be_found_by(mine, "", mine, mine);
+    must_be_found_by("weir", NULL, mine, mine);
+    ck_assert_int_eq(chdir(folder), 0);
+    must_be_found_by("./mine/weir", "/nowhere", mine, mine);
+    must_be_found_by("mine/weir", "mine:", mine, mine); /* as long as one stands here */
+    must_be_found_by("weir", "/nowhere", "gone", "weir");
+    ck_assert_int_eq(chdir("/"), 0);
+    must_be_found_by(mine + 1, "/nowhere", mine, mine);
+    unlink(mine);
+    unlink(other);
+    *strrchr(mine, '/') = '\0';
+    *strrchr(other, '/') = '\0';
+    rmdir(mine);
+    rmdir(other);
+    rmdir(folder);
+}
+END_TEST
+
+START_TEST(a_job_is_named_by_its_directory_where_the_name_depends_on_the_environment)
+{
+    unsetenv("XDG_STATE_HOME");
+    setenv("HOME", "/home/somebody", 1);
+    char *word = job_place_word("/home/somebody/.local/state/weir/jobs/nightly");
+    ck_assert_str_eq(word, "nightly");
+    free(word);
+    setenv("XDG_STATE_HOME", "/elsewhere", 1);
+    word = job_place_word("/elsewhere/weir/jobs/nightly");
+    ck_assert_str_eq(word, "/elsewhere/weir/jobs/nightly");
+    free(word);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("command_lines");
@@ -377,6 +463,9 @@ int main(void)
     suite_add(&s, a_job_has_a_place_of_its_own_and_is_found_by_its_name);
     suite_add(&s, a_job_that_lies_elsewhere_is_named_by_its_directory);
     suite_add(&s, without_a_home_there_is_no_place_for_jobs);
+    suite_add(&s, a_second_signal_counts_only_a_second_after_the_first);
+    suite_add(&s, the_program_is_named_so_that_a_shell_finds_this_one);
+    suite_add(&s, a_job_is_named_by_its_directory_where_the_name_depends_on_the_environment);
     suite_add(&s, of_two_exit_codes_the_graver_one_stands);
     suite_add(&s, every_status_has_its_exit_code);
     suite_add(&s, words_of_others_cannot_steer_a_terminal);

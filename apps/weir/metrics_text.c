@@ -43,7 +43,7 @@ static const struct metric of_job[] = {
     { "job_done", COUNTER, "rows done", KIND_COUNT, JOB(done) },
     { "job_rejected", COUNTER, "rows rejected", KIND_COUNT, JOB(rejected) },
     { "job_skipped", COUNTER, "rows skipped", KIND_COUNT, JOB(skipped) },
-    { "job_in_flight", GAUGE, "rows on their way", KIND_COUNT, JOB(in_flight) },
+    { "job_in_flight", GAUGE, "rows sent and not answered", KIND_COUNT, JOB(in_flight) },
     { "job_rows_per_second", GAUGE, "over the last 30 s", KIND_NUMBER, JOB(rows_per_second) },
     { "job_time_left", GAUGE, "seconds that the rest will take", KIND_NUMBER, JOB(eta_s) },
     { "job_read_share", GAUGE, "share of the input read, 0 to 1", KIND_NUMBER, JOB(read_share) },

@@ -158,7 +158,7 @@ struct weir_job_progress {
     uint64_t done;
     uint64_t rejected;
     uint64_t skipped;
-    uint64_t in_flight;     /* … rows */
+    uint64_t in_flight;     /* … sent, and not answered */
     double rows_per_second; /* that ended in their pass, over the last 30 s of this run */
     double elapsed_s;       /* of this run */
     double eta_s;           /* until the last pass is over; negative: not known */

@@ -472,7 +472,7 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
     *ret = (struct weir_driver_view){
         .result = executor->result,
         .rejected = executor->rejected,
-        .rows_on_their_way = executor->result.read - weir_result_ended(&executor->result),
+        .rows_in_flight = weir_loads_flying_rows(&executor->loads),
         .rows_left_behind = driver->left_behind.rows,
         .tainted_left_behind = driver->left_behind.tainted,
         .last_row = driver->last_row,

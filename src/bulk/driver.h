@@ -102,10 +102,10 @@ struct weir_driver_connection {
 };
 
 struct weir_driver_view {
-    struct weir_result result; /* its connections are not there: weir_driver_connection(); `read`
-                                  and `fates` are of the pass, the rest is of all */
-    uint64_t rejected;         /* decided, durable or not, in all passes */
-    uint64_t rows_on_their_way;
+    struct weir_result result;    /* its connections are not there: weir_driver_connection(); `read`
+                                     and `fates` are of the pass, the rest is of all */
+    uint64_t rejected;            /* decided, durable or not, in all passes */
+    uint64_t rows_in_flight;      /* sent, and not answered */
     uint64_t rows_left_behind;    /* of this pass: read, never offered, when it stopped */
     uint64_t tainted_left_behind; /* of them: an earlier run may have sent them */
     uint64_t last_row;            /* likewise: that was offered */

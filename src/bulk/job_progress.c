@@ -59,7 +59,7 @@ static void count_rows(const struct weir_job *job, const struct standing *it,
     ret->done = last ? through - skipped : 0;
     ret->skipped = last ? it->totals.skipped + skipped : 0;
     ret->rejected = it->totals.rejected + it->rejected_before;
-    ret->in_flight = it->view.rows_on_their_way;
+    ret->in_flight = it->view.rows_in_flight;
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
@@ -73,23 +73,34 @@ static uint64_t bytes_read(struct weir_job *job, const struct standing *it)
     return bytes;
 }
 
+static uint64_t ended_now(const struct standing *it)
+{
+    const uint64_t *fates = it->view.result.fates;
+    return fates[WEIR_FATE_DONE] + fates[WEIR_FATE_ABSENT] + fates[WEIR_FATE_SKIPPED] +
+           fates[WEIR_FATE_REJECTED];
+}
+
 /* Each pass has as many rows as the input, and reads as many bytes. */
 static void look_ahead(struct weir_job *job, const struct standing *it,
                        struct weir_job_progress *ret)
 {
     unsigned before = ret->pass - 1;
     uint64_t bytes_total = (uint64_t)job->bytes_total;
-    uint64_t bytes = before * bytes_total + bytes_read(job, it);
     bool known = it->position.complete || before;
     struct weir_progress_view rest = {
-        .rows_total = known ? ret->passes * it->read : 0,
-        .rows_read = (before + 1) * it->read,
-        .rows_ended = before * it->read + ret->pass_ended,
-        .bytes_read = bytes,
-        .bytes_total = ret->passes * bytes_total,
+        .rows_total = known ? it->read : 0,
+        .rows_read = it->position.last_row,
+        .bytes_read = bytes_read(job, it),
+        .bytes_total = bytes_total,
+        .rows_known = it->read,
+        .rows_ended = ret->pass_ended,
+        .passes_after = ret->passes - ret->pass,
+        .rows_max = job->options.rows_max,
+        .rows_ended_now = ended_now(it),
         .throttled_for_us = (int64_t)(ret->throttled_for_s * WEIR_US_PER_S),
     };
-    ret->read_share = bytes_total ? (double)bytes / (double)rest.bytes_total : -1;
+    double share = bytes_total ? (double)rest.bytes_read / (double)bytes_total : 0;
+    ret->read_share = bytes_total ? (before + share) / ret->passes : -1;
     ret->eta_s = it->view.stopping ? -1 : weir_driver_eta_s(job->driver, &rest);
 }
 

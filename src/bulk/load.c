@@ -30,6 +30,20 @@ void weir_loads_release(struct weir_loads *loads)
     *loads = (struct weir_loads){ 0 };
 }
 
+uint64_t weir_loads_flying_rows(const struct weir_loads *loads)
+{
+    uint64_t rows = 0;
+    uint32_t left = loads->counts[WEIR_LOAD_FLYING];
+    for (uint32_t i = 0; left > 0 && i < loads->capacity; i++) {
+        const struct weir_load *load = loads->table[i];
+        if (!load || load->stage != WEIR_LOAD_FLYING)
+            continue;
+        rows += load->row_count;
+        left--;
+    }
+    return rows;
+}
+
 static void grow(struct weir_loads *loads)
 {
     uint32_t capacity = loads->capacity ? 2 * loads->capacity : FIRST_CAPACITY;

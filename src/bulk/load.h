@@ -86,6 +86,9 @@ struct weir_loads {
     uint32_t counts[WEIR_LOAD_STAGES];
 };
 
+/* Rows of the requests that are on the wire. */
+uint64_t weir_loads_flying_rows(const struct weir_loads *loads);
+
 void weir_loads_init(struct weir_loads *loads);
 void weir_loads_release(struct weir_loads *loads);
 

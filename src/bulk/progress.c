@@ -89,17 +89,31 @@ double weir_progress_rate(const struct weir_progress *progress, int64_t now_us)
     return rate_of(&progress->all, later(now_us, progress->last_us) - progress->begun_us);
 }
 
-/* Rows to go; negative: not known. What is unread is taken to be like what was read. */
+/* Rows of the input; negative: not known. What is unread is taken to be like what was read. */
+static double input_rows(const struct weir_progress_view *view)
+{
+    double rows = (double)view->rows_read;
+    if (view->rows_total > 0)
+        return (double)view->rows_total;
+    if (view->bytes_total == 0 || view->bytes_read == 0)
+        return -1;
+    if (view->bytes_read < view->bytes_total)
+        rows *= (double)view->bytes_total / (double)view->bytes_read;
+    return rows > (double)view->rows_known ? rows : (double)view->rows_known;
+}
+
+/* Rows to go; negative: not known. A run that does not end its pass begins no other. */
 static double remaining(const struct weir_progress_view *view)
 {
-    double open = (double)view->rows_read - (double)view->rows_ended;
-    if (view->rows_total > 0)
-        open = (double)view->rows_total - (double)view->rows_ended;
-    else if (view->bytes_total == 0 || view->bytes_read == 0)
+    double rows = input_rows(view);
+    double open = rows - (double)view->rows_ended;
+    double allowed = (double)view->rows_max - (double)view->rows_ended_now;
+    if (view->rows_max > 0 && (rows < 0 || open > allowed))
+        open = allowed;
+    else if (rows < 0)
         return -1;
-    else if (view->bytes_read < view->bytes_total)
-        open += (double)view->rows_read * (double)(view->bytes_total - view->bytes_read) /
-                (double)view->bytes_read;
+    else
+        open += view->passes_after * rows;
     return open > 0 ? open : 0;
 }
 

@@ -43,13 +43,21 @@ struct weir_progress {
     struct weir_progress_window working;
 };
 
-/* What is known of the rest. Rows are those of the whole job: numbers of earlier runs included. */
+/*
+ * What is known of the rest. Rows are those of the pass under way: numbers of earlier runs
+ * included. Where this run reads, the first rows may be far behind those that an earlier one has
+ * read: how long rows are is told by the place alone.
+ */
 struct weir_progress_view {
     uint64_t rows_total;      /* exactly; 0: not known */
-    uint64_t rows_read;       /* so far */
-    uint64_t rows_ended;      /* of them */
-    uint64_t bytes_read;      /* of the input, so far */
+    uint64_t rows_read;       /* up to the place where this run reads, … */
+    uint64_t bytes_read;      /* … and the bytes of the input up to there */
     uint64_t bytes_total;     /* 0: not known */
+    uint64_t rows_known;      /* the input has at least so many, as an earlier run has seen */
+    uint64_t rows_ended;      /* in this pass */
+    unsigned passes_after;    /* with as many rows each */
+    uint64_t rows_max;        /* this run ends after so many rows of a pass; 0: any … */
+    uint64_t rows_ended_now;  /* … and so many it has ended in it */
     int64_t throttled_for_us; /* every connection is, for so long from now; 0: not */
 };
 
@@ -62,8 +70,8 @@ void weir_progress_note(struct weir_progress *progress, uint64_t rows_ended, int
 double weir_progress_rate(const struct weir_progress *progress, int64_t now_us);
 
 /*
- * Seconds until the last row has ended; negative: not known. Also learns from the view what is
- * waited for: call it about once a second or more often.
+ * Seconds until the last row of this run has ended; negative: not known. Also learns from the view
+ * what is waited for: call it about once a second or more often.
  */
 double weir_progress_eta_s(struct weir_progress *progress, const struct weir_progress_view *view,
                            int64_t now_us);

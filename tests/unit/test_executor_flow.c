@@ -30,6 +30,30 @@ START_TEST(until_a_bulk_message_has_succeeded_one_is_in_flight)
 }
 END_TEST
 
+/* What waits in line, for its turn or for a token is not on its way. */
+START_TEST(rows_in_flight_are_those_that_were_sent_and_not_answered)
+{
+    struct weir_load *loads[16];
+    setup(2, 2);
+    start_warm();
+    for (int i = 0; i < 6; i++)
+        give(3);
+    ck_assert_uint_eq(weir_loads_flying_rows(&executor.loads), 0);
+    ck_assert_uint_eq(flights(loads), 4);
+    ck_assert_uint_eq(weir_loads_flying_rows(&executor.loads), 12);
+    reply(loads[1], TOO_BIG);
+    ck_assert_uint_eq(weir_loads_flying_rows(&executor.loads), 9);
+    loads[1] = flight();
+    ck_assert_uint_eq(weir_loads_flying_rows(&executor.loads), 9 + loads[1]->row_count);
+    for (int i = 0; i < 4; i++)
+        reply(loads[i], OK_);
+    ck_assert_uint_eq(weir_loads_flying_rows(&executor.loads), 0);
+    for (struct weir_load *load; (load = try_flight());)
+        reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
 START_TEST(retries_and_splits_go_before_new_batches_and_those_in_their_order)
 {
     setup(1, 1);
@@ -478,6 +502,7 @@ int main(void)
 {
     struct suite s = suite_new("executor_flow");
     suite_add(&s, until_a_bulk_message_has_succeeded_one_is_in_flight);
+    suite_add(&s, rows_in_flight_are_those_that_were_sent_and_not_answered);
     suite_add(&s, retries_and_splits_go_before_new_batches_and_those_in_their_order);
     suite_add(&s, retries_of_failures_are_at_most_one_flight_in_five);
     suite_add(&s, a_lease_that_went_stale_puts_the_load_back_in_line);

@@ -276,6 +276,63 @@ START_TEST(input_that_was_read_to_its_end_leaves_what_is_open)
 }
 END_TEST
 
+/* An earlier run has read far ahead of the place where this one begins, or behind it. */
+START_TEST(how_long_rows_are_is_told_by_where_this_run_reads)
+{
+    struct run run;
+    struct weir_rng rng;
+    weir_rng_init(&rng, (uint64_t)_i + 1, 4);
+    uint64_t total = 10000 + weir_rng_below(&rng, 1000000);
+    begin(&run, total, 10, true);
+    run.earlier = run.view.rows_ended = weir_rng_below(&rng, 5000);
+    run.view.rows_known = weir_rng_below(&rng, total + 1);
+    for (int i = 0; i < 300; i++) {
+        tick(&run);
+        double should = (double)(total - run.view.rows_ended) / 100;
+        must(near(eta(&run), should, should * 0.01 + 0.2));
+    }
+}
+END_TEST
+
+/* Whether it is known how many rows there are, or not. */
+START_TEST(a_run_of_so_many_rows_takes_as_long_as_those_or_all_that_are_left)
+{
+    struct run run;
+    begin(&run, 100000, 10, _i % 2);
+    run.earlier = run.view.rows_ended = 60000;
+    if (_i == 2)
+        run.view.rows_total = 0; /* standard input */
+    run.view.rows_max = _i == 3 ? 50000 : 2000;
+    for (int i = 0; i < 150; i++) {
+        tick(&run);
+        run.view.rows_ended_now = run.view.rows_ended - run.earlier;
+        double open = _i == 3 ? 40000 : 2000;
+        must(near(eta(&run), (open - (double)run.view.rows_ended_now) / 100, 4));
+    }
+    run.view.rows_ended_now = run.view.rows_max;
+    if (_i != 3)
+        ck_assert(eta(&run) == 0);
+}
+END_TEST
+
+START_TEST(passes_that_follow_count_unless_the_run_ends_before_them)
+{
+    struct run run;
+    begin(&run, 10000, 10, _i % 2);
+    run.view.passes_after = 2;
+    for (int i = 0; i < 200; i++) {
+        tick(&run);
+        run.view.rows_ended_now = run.view.rows_ended;
+        run.view.rows_max = 0;
+        must(near(eta(&run), (30000 - (double)run.view.rows_ended) / 100, 2));
+        run.view.rows_max = 12000; /* in each: more than there are */
+        must(near(eta(&run), (30000 - (double)run.view.rows_ended) / 100, 2));
+        run.view.rows_max = 9000;
+        must(near(eta(&run), (9000 - (double)run.view.rows_ended) / 100, 1));
+    }
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("progress");
@@ -294,5 +351,11 @@ int main(void)
     suite_add(&s, people_see_the_rate_fall_while_all_are_throttled);
     suite_add(&s, without_a_rate_or_an_end_there_is_no_eta);
     suite_add(&s, input_that_was_read_to_its_end_leaves_what_is_open);
+    suite_add_loop(&s, "how_long_rows_are_is_told_by_where_this_run_reads",
+                   how_long_rows_are_is_told_by_where_this_run_reads, 20);
+    suite_add_loop(&s, "a_run_of_so_many_rows_takes_as_long_as_those_or_all_that_are_left",
+                   a_run_of_so_many_rows_takes_as_long_as_those_or_all_that_are_left, 4);
+    suite_add_loop(&s, "passes_that_follow_count_unless_the_run_ends_before_them",
+                   passes_that_follow_count_unless_the_run_ends_before_them, 2);
     return suite_run(&s);
 }

@@ -203,10 +203,10 @@ static bool leave_report(struct run *run, const struct weir_job_result *result)
     struct weir_error err = { 0 };
     struct report_data data = {
         .resume_line = run->resume_line,
-        .files = run->files.paths,
-        .file_count = run->files.path_count,
+        .went_on = run->resuming,
         .problems = &run->problems,
     };
+    data.files = weir_job_paths(run->job, &data.file_count);
     report_problems_of(&run->problems, run->job);
     if (report_write(&run->report, run->job, result, &data, &err) == WEIR_OK)
         return true;

@@ -103,6 +103,26 @@ static void say_unknown(const struct weir_job *job, const struct weir_job_result
     free(name);
 }
 
+#define ASIDE_LINES_MAX 10
+#define REASON_MAX      200
+
+/* Who was no help, and why: a load that was slower than it should be has its reason here. */
+static void say_set_aside(struct weir_job *job)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < weir_job_connection_count(job); i++) {
+        struct weir_job_connection connection;
+        weir_job_connection(job, i, &connection);
+        if (!connection.set_aside || ++count > ASIDE_LINES_MAX)
+            continue;
+        char *why = weir_job_refusal(job, i);
+        say("%s was set aside%s%.*s", connection.name, why ? ": " : "", REASON_MAX, why ? why : "");
+        free(why);
+    }
+    if (count > ASIDE_LINES_MAX)
+        say("and so were %s others", figure_count(count - ASIDE_LINES_MAX).text);
+}
+
 /* --- going on --------------------------------------------------------------------------------- */
 
 /* What was compressed cannot be read to its end; it will not be another time, and what is mended is
@@ -144,12 +164,13 @@ static void say_resume(const struct weir_job_result *result, const char *resume_
         say("not finished; go on with\n  %s", resume_line);
 }
 
-void job_report(const struct weir_job *job, const struct weir_job_result *result,
+void job_report(struct weir_job *job, const struct weir_job_result *result,
                 const struct report_problems *problems, const char *report, const char *resume_line)
 {
     const char *trouble = weir_job_trouble(job);
     say_balance(result);
     say_cost(job, result);
+    say_set_aside(job);
     say_problems(problems, report);
     say_files(job, result);
     say_superseded(problems->superseded);

@@ -9,7 +9,7 @@
 
 /* Of a job that was finished with weir_job_finish(). `report`: where all problems stand; NULL:
  * nowhere. */
-void job_report(const struct weir_job *job, const struct weir_job_result *result,
+void job_report(struct weir_job *job, const struct weir_job_result *result,
                 const struct report_problems *problems, const char *report,
                 const char *resume_line);
 

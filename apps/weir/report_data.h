@@ -25,8 +25,9 @@ struct report_data {
     const char *trouble; /* why it ended; "": there is nothing to say */
     const char *resume_line;
     const struct weir_job_options *options;
-    const char *const *files; /* as they were given; of a job that went on: none */
+    const char *const *files; /* as they were given when the job began */
     size_t file_count;
+    bool went_on;     /* there were runs before this one */
     int64_t began_us; /* of this run, by the clock on the wall */
     unsigned passes;
     const struct weir_job_result *result;

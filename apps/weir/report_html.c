@@ -123,6 +123,9 @@ static void add_balance(const struct report_data *data, struct weir_buf *html)
         add_part(html, &parts[i]);
     weir_buf_add_text(html, "</dl>\n");
     add_bar(html, parts, count, it->read);
+    if (data->went_on)
+        weir_buf_add_text(html, "<p class=\"runs\">These are the rows of all runs of the job; what "
+                                "follows is of this run alone.</p>\n");
     add_facts(data, html);
     weir_buf_add_text(html, "</section>\n");
 }

@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "job_place.h"
 #include "program_path.h"
 #include "say.h"
+
+#define RUN         "-run"
+#define REPORTS_MAX 9999
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-./:=@%+,";
@@ -49,10 +53,37 @@ static void add_config(struct weir_buf *line, const char *file)
         add_option(line, "--config", realpath(file, absolute) ? absolute : file);
 }
 
-/* The same for a file that may not be there yet: its folder is. */
+/* Without its ending and what an earlier run has added: "load" of "load-run2.html". */
+static int stem_len(const char *name, int *ret_number)
+{
+    int len = (int)(strrchr(name, '.') ? strrchr(name, '.') - name : (ptrdiff_t)strlen(name));
+    int digits = len;
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+        digits--;
+    bool ours = digits < len && len - digits < 5 && digits > (int)strlen(RUN) &&
+                strncmp(name + digits - strlen(RUN), RUN, strlen(RUN)) == 0;
+    *ret_number = ours ? atoi(name + digits) : 1;
+    return ours ? digits - (int)strlen(RUN) : len;
+}
+
+void resume_line_next_report(struct weir_buf *ret, const char *folder, const char *name)
+{
+    int number;
+    int len = stem_len(name, &number);
+    const char *end = strrchr(name, '.') ? strrchr(name, '.') : "";
+    do {
+        weir_buf_reset(ret);
+        weir_buf_printf(ret, "%s/%.*s" RUN "%d%s", strcmp(folder, "/") ? folder : "", len, name,
+                        ++number, end);
+    } while (number < REPORTS_MAX && access(weir_buf_text(ret), F_OK) == 0);
+}
+
+/* The page of this run stays, and the next run has one of its own. It may not be there yet, but its
+ * folder is. */
 static void add_report(struct weir_buf *line, const char *path)
 {
-    char folder[PATH_MAX], absolute[PATH_MAX], whole[2 * PATH_MAX];
+    char folder[PATH_MAX], absolute[PATH_MAX];
+    struct weir_buf next;
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *name = slash ? slash + 1 : path;
     if (!path)
@@ -62,8 +93,10 @@ static void add_report(struct weir_buf *line, const char *path)
         add_option(line, "--report", path);
         return;
     }
-    snprintf(whole, sizeof(whole), "%s/%s", strcmp(absolute, "/") ? absolute : "", name);
-    add_option(line, "--report", whole);
+    weir_buf_init(&next, (size_t)2 * PATH_MAX);
+    resume_line_next_report(&next, absolute, name);
+    add_option(line, "--report", weir_buf_text(&next));
+    weir_buf_release(&next);
 }
 
 static bool names_file(const char *setting, const char *equals)

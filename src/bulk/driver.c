@@ -21,10 +21,16 @@
 
 void weir_driver_note_trouble(struct weir_driver *driver, const struct weir_error *err)
 {
-    if (err->status == WEIR_E_CREDENTIALS)
-        driver->refusal = *err;
-    else
+    uint32_t connection;
+    if (err->status != WEIR_E_CREDENTIALS) {
         driver->trouble = *err;
+        return;
+    }
+    driver->refusal = *err;
+    if (!weir_core_find(&driver->core, err->connection, &connection))
+        return;
+    free(driver->refusals[connection]);
+    driver->refusals[connection] = weir_strdup(err->message);
 }
 
 void weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us)
@@ -333,7 +339,10 @@ static void inherit(struct weir_driver *driver)
 {
     weir_pool_bequeath(driver->options.client->pool, driver->options.throttles_before,
                        &driver->core);
+    driver->refusals = weir_calloc(driver->core.count, sizeof(*driver->refusals));
     for (uint32_t i = 0; i < driver->core.count; i++) {
+        if (driver->core.connections[i].set_aside)
+            driver->refusals[i] = weir_client_loss(driver->options.client, i);
         const struct weir_throttle_counts *counts = &driver->core.connections[i].throttles;
         struct weir_connection_result *result = &driver->executor.result.connections[i];
         for (int kind = 0; kind <= WEIR_THROTTLE_OTHER; kind++) {
@@ -446,6 +455,9 @@ void weir_driver_free(struct weir_driver *driver)
     leave_loop(driver);
     weir_executor_release(&driver->executor);
     weir_scribe_release(&driver->scribe);
+    for (uint32_t i = 0; i < driver->core.count; i++)
+        free(driver->refusals[i]);
+    free(driver->refusals);
     weir_core_release(&driver->core);
     pthread_cond_destroy(&driver->released);
     pthread_mutex_destroy(&driver->failure_lock);
@@ -493,6 +505,15 @@ void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret)
     pthread_mutex_unlock(&driver->lock);
 }
 
+char *weir_driver_refusal(struct weir_driver *driver, uint32_t connection)
+{
+    pthread_mutex_lock(&driver->lock);
+    const char *words = driver->refusals[connection];
+    char *copy = words ? weir_strdup(words) : NULL;
+    pthread_mutex_unlock(&driver->lock);
+    return copy;
+}
+
 void weir_driver_sizes(struct weir_driver *driver, struct weir_sizes *ret)
 {
     pthread_mutex_lock(&driver->lock);
@@ -527,7 +548,7 @@ void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
     *ret = (struct weir_driver_connection){
         .result = driver->executor.result.connections[connection],
         .in_flight = it->in_flight,
-        .cap = weir_core_cap(core, connection, now_us),
+        .cap = it->set_aside ? 0 : weir_core_cap(core, connection, now_us),
         .reopening_us = weir_core_reopening_us(core, connection),
         .set_aside = it->set_aside,
         .breaker_until_us = is_open ? it->breaker.until_us : 0,

@@ -127,6 +127,9 @@ struct weir_driver_view {
 
 void weir_driver_view(struct weir_driver *driver, struct weir_driver_view *ret);
 
+/* What a connection was last refused for. The caller frees it; NULL: for nothing. */
+char *weir_driver_refusal(struct weir_driver *driver, uint32_t connection);
+
 /* What requests take, for a later run. */
 void weir_driver_sizes(struct weir_driver *driver, struct weir_sizes *ret);
 

@@ -62,7 +62,8 @@ struct weir_driver {
     bool over;                 /* the executor says so … */
     bool over_told;            /* … and nothing is on its way any more */
     struct weir_error trouble; /* the last one of its kind, each */
-    struct weir_error refusal; /* who we are, or what we may do */
+    struct weir_error refusal; /* who we are, or what we may do … */
+    char **refusals;           /* … and in words, of each connection; NULL: none */
     struct weir_error broken_input;
 
     /* Told by the journal's thread; under its own lock. */

@@ -62,6 +62,9 @@ const struct weir_spec *weir_job_spec(const struct weir_job *job); /* NULL: noth
 enum weir_status weir_job_columns(struct weir_job *job, struct weir_columns *ret,
                                   struct weir_error *err);
 
+/* The files whose rows it has, as it was begun with them; none if rows are handed in. */
+const char *const *weir_job_paths(const struct weir_job *job, size_t *ret_count);
+
 /* Nothing is left to do: every row of the input is finished, and the files are there. */
 bool weir_job_is_finished(const struct weir_job *job);
 
@@ -116,6 +119,9 @@ struct weir_job_experience {
     struct weir_histogram latency;                       /* of requests that were answered */
 };
 void weir_job_experience(struct weir_job *job, size_t connection, struct weir_job_experience *ret);
+
+/* What a connection was last refused for, in words. The caller frees it; NULL: for nothing. */
+char *weir_job_refusal(struct weir_job *job, size_t connection);
 size_t weir_job_connection_count(const struct weir_job *job);
 
 #endif

@@ -347,6 +347,12 @@ const char *weir_job_directory(const struct weir_job *job)
     return job->options.directory;
 }
 
+const char *const *weir_job_paths(const struct weir_job *job, size_t *ret_count)
+{
+    *ret_count = job->path_count;
+    return job->paths;
+}
+
 const char *weir_job_url(const struct weir_job *job)
 {
     return job->settings.url;

@@ -189,6 +189,11 @@ void weir_job_connection(struct weir_job *job, size_t connection, struct weir_jo
     };
 }
 
+char *weir_job_refusal(struct weir_job *job, size_t connection)
+{
+    return weir_driver_refusal(job->driver, (uint32_t)connection);
+}
+
 void weir_job_experience(struct weir_job *job, size_t connection, struct weir_job_experience *ret)
 {
     struct weir_driver_connection it;

@@ -83,6 +83,7 @@ static enum weir_status make_links(struct weir_client *client, struct weir_error
 {
     size_t count = client->options->connection_count;
     client->links = weir_calloc(count, sizeof(*client->links));
+    client->losses = weir_calloc(count, sizeof(*client->losses));
     for (size_t i = 0; i < count; i++) {
         enum weir_status status =
             weir_link_init(&client->links[i], client->loop, client->options, i, &client->sink, err);
@@ -143,14 +144,26 @@ void weir_client_free(struct weir_client *client)
         weir_loop_stop(client->loop);
         pthread_join(client->thread, NULL);
     }
-    for (size_t i = 0; i < client->link_count; i++)
+    for (size_t i = 0; i < client->link_count; i++) {
         weir_link_release(&client->links[i]);
+        free(client->losses[i]);
+    }
+    free(client->losses);
     free(client->links);
     weir_loop_free(client->loop);
     weir_pool_free(client->pool);
     pthread_cond_destroy(&client->all_outside);
     pthread_mutex_destroy(&client->lock);
     free(client);
+}
+
+char *weir_client_loss(struct weir_client *client, uint32_t connection)
+{
+    pthread_mutex_lock(&client->lock);
+    const char *words = client->losses[connection];
+    char *copy = words ? weir_strdup(words) : NULL;
+    pthread_mutex_unlock(&client->lock);
+    return copy;
 }
 
 struct weir_pool *weir_client_pool(struct weir_client *client)

@@ -93,8 +93,12 @@ struct weir_client {
     bool sweep_posted;
     bool shut_down;
     struct weir_error lost; /* why the last connection was set aside; status 0: none was */
+    char **losses;          /* the same of each, in words; NULL: it was not */
     struct weir_rng rng;
 };
+
+/* Why the client has set a connection aside. The caller frees it; NULL: it has not. Any thread. */
+char *weir_client_loss(struct weir_client *client, uint32_t connection);
 
 /* Put an execution into the list. False: the client is shutting down. Any thread. */
 bool weir_client_enter(struct weir_client *client, struct weir_execution *execution);

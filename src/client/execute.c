@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "client/client.h"
 #include "pool/blocking.h"
 #include "protocol/scan.h"
@@ -168,6 +169,8 @@ static void set_aside(struct weir_execution *execution, const struct weir_error 
     struct weir_client *client = execution->client;
     pthread_mutex_lock(&client->lock);
     client->lost = *why;
+    free(client->losses[execution->lease.connection]);
+    client->losses[execution->lease.connection] = weir_strdup(why->message);
     pthread_mutex_unlock(&client->lock);
     weir_pool_set_aside(client->pool, execution->lease.connection_name);
 }

@@ -543,6 +543,25 @@ def test_credentials_that_nobody_accepts_end_it_with_4(folder):
     assert result.returncode == 4 and "AADSTS7000215" in result.stderr, result
 
 
+def test_the_last_lines_name_who_was_set_aside_and_why(folder):
+    """In the preparations, which begin with app1, or by the rows."""
+    rows = write_rows(folder, 200)
+    for name in ("app1", "app2"):
+        with simulator(SIM, "--users", "2", "--no-limits") as (_, config):
+            for connection in config["Dataverse"]["Connections"]:
+                if connection["Name"] == name:
+                    connection["ClientSecret"] = "wrong"
+            write_config(folder, config)
+            result = weir(folder, "create", "account", rows, "--owner", "caller", "--batch-size",
+                          "5", "--strategy", "RoundRobin", "--job", name)
+        assert result.returncode == 0, result
+        last = result.stderr[result.stderr.index("read 200 = done 200"):]
+        assert re.findall(r"^(\w+) was set aside: .*AADSTS7000215", last, re.M) == [name], result
+        place = pathlib.Path(folder) / "state/weir/jobs" / name
+        summary = json.loads((place / "summary.json").read_text())
+        assert [it["name"] for it in summary["connections"] if it["level"] == 0] == [name], summary
+
+
 def test_a_limit_or_a_deadline_ends_it_with_6(folder):
     rows = write_rows(folder, 400)
     with simulator(SIM, "--users", "1", "--no-limits") as (url, config):
@@ -615,13 +634,16 @@ def test_the_resume_command_works_as_it_is_printed(folder):
         assert "Dataverse:Resilience:ReadBackDelay=1s" in words, line
         assert f"Dataverse:CaFile={path}" in words and "--batch-size" not in words, line
         assert not {"--limit", "--deadline", "--job-dir", "--owner"} & set(words), line
-        (odd / "it's.json").unlink()
+        assert str(odd / "it's-run2.json") in words, line
+        page = (odd / "it's.json").read_bytes()
         line = line.replace("--max-rate 30", "--max-rate 3000")
         again = paste(line, folder)
         assert again.returncode == 0 and balance(again)["done"] == 300, again
         assert "weir resume: metrics at http://127.0.0.1:" in again.stderr, again
         assert '{"over":true' in again.stderr, again
-        assert json.loads((odd / "it's.json").read_text()), "the report is where the first was"
+        assert (odd / "it's.json").read_bytes() == page, "the first run's report was overwritten"
+        second = json.loads((odd / "it's-run2.json").read_text())
+        assert [os.path.basename(path) for path in second["files"]] == ["ro'ws.csv"], second["files"]
         book = ledger(url)
     assert rows and book["rows"] == 300 and book["max_writes_per_row"] == 1, book
 

@@ -215,6 +215,7 @@ def test_an_interrupted_run_leaves_its_report_and_so_does_the_next(folder):
         page = Page(pathlib.Path(folder, "again.html").read_text())
         assert result.returncode == 6, result.stderr
         assert "not finished" in page.text and "weir resume" in page.text
+        assert "the rows of all runs" in page.text and rows in page.text
 
 
 run_tests(sys.modules[__name__])

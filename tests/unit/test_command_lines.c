@@ -450,6 +450,37 @@ START_TEST(a_job_is_named_by_its_directory_where_the_name_depends_on_the_environ
 }
 END_TEST
 
+/* Dates and numbers that people give are theirs. */
+START_TEST(the_report_of_the_next_run_lies_beside_the_one_before)
+{
+    static const char *const names[][2] = {
+        { "load.html", "/nowhere/load-run2.html" },
+        { "load-run2.html", "/nowhere/load-run3.html" },
+        { "load-run99.json", "/nowhere/load-run100.json" },
+        { "2026-11-16.html", "/nowhere/2026-11-16-run2.html" },
+        { "-run7.html", "/nowhere/-run7-run2.html" },
+        { "a-run.html", "/nowhere/a-run-run2.html" },
+        { "a-run123456.html", "/nowhere/a-run123456-run2.html" },
+        { "a.b.html", "/nowhere/a.b-run2.html" },
+    };
+    struct weir_buf path;
+    weir_buf_init(&path, 4096);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        resume_line_next_report(&path, "/nowhere", names[i][0]);
+        ck_assert_str_eq(weir_buf_text(&path), names[i][1]);
+    }
+    char folder[] = "/tmp/weir-lines-XXXXXX", there[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(there, sizeof(there), "%s/load-run2.html", folder);
+    fclose(fopen(there, "we"));
+    resume_line_next_report(&path, folder, "load.html");
+    ck_assert_str_eq(weir_buf_text(&path) + strlen(folder), "/load-run3.html");
+    weir_buf_release(&path);
+    unlink(there);
+    rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("command_lines");
@@ -466,6 +497,7 @@ int main(void)
     suite_add(&s, a_second_signal_counts_only_a_second_after_the_first);
     suite_add(&s, the_program_is_named_so_that_a_shell_finds_this_one);
     suite_add(&s, a_job_is_named_by_its_directory_where_the_name_depends_on_the_environment);
+    suite_add(&s, the_report_of_the_next_run_lies_beside_the_one_before);
     suite_add(&s, of_two_exit_codes_the_graver_one_stands);
     suite_add(&s, every_status_has_its_exit_code);
     suite_add(&s, words_of_others_cannot_steer_a_terminal);

@@ -2,6 +2,7 @@
 /* The command that goes on with a job; see resume_line.h. */
 #include "resume_line.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "job_place.h"
 #include "program_path.h"
 #include "say.h"
@@ -54,7 +56,7 @@ static void add_config(struct weir_buf *line, const char *file)
 }
 
 /* Without its ending and what an earlier run has added: "load" of "load-run2.html". */
-static int stem_len(const char *name, int *ret_number)
+static int stem_len(const char *name, int64_t *ret_number)
 {
     int len = (int)(strrchr(name, '.') ? strrchr(name, '.') - name : (ptrdiff_t)strlen(name));
     int digits = len;
@@ -62,19 +64,21 @@ static int stem_len(const char *name, int *ret_number)
         digits--;
     bool ours = digits < len && len - digits < 5 && digits > (int)strlen(RUN) &&
                 strncmp(name + digits - strlen(RUN), RUN, strlen(RUN)) == 0;
-    *ret_number = ours ? atoi(name + digits) : 1;
+    ours = ours && weir_str_to_int64(weir_str(name + digits, (size_t)(len - digits)), ret_number);
+    if (!ours)
+        *ret_number = 1;
     return ours ? digits - (int)strlen(RUN) : len;
 }
 
 void resume_line_next_report(struct weir_buf *ret, const char *folder, const char *name)
 {
-    int number;
+    int64_t number;
     int len = stem_len(name, &number);
     const char *end = strrchr(name, '.') ? strrchr(name, '.') : "";
     do {
         weir_buf_reset(ret);
-        weir_buf_printf(ret, "%s/%.*s" RUN "%d%s", strcmp(folder, "/") ? folder : "", len, name,
-                        ++number, end);
+        weir_buf_printf(ret, "%s/%.*s" RUN "%" PRId64 "%s", strcmp(folder, "/") ? folder : "", len,
+                        name, ++number, end);
     } while (number < REPORTS_MAX && access(weir_buf_text(ret), F_OK) == 0);
 }
 

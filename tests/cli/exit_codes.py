@@ -193,7 +193,7 @@ def test_a_limit_a_deadline_and_a_tolerance_are_6_and_each_can_be_resumed(folder
             code, summary, result = create(it, it.rows(100), *words)
             it.set_faults()
             assert code == 6 and summary["done"] < 100, (words, summary, result)
-            line = re.findall(r"go on with\n  (weir resume .*)\n", result.stderr)[-1]
+            line = re.findall(r"go on with\n  (\S*weir resume .*)\n", result.stderr)[-1]
             again = it.shell(line.replace("--max-rate 20", "--max-rate 2000"))
             assert again.returncode == 0, (words, again)
             assert it.ledger()["rows"] == before + 100, (words, again)

@@ -106,6 +106,7 @@ class Terminal:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         kept = {name: value for name, value in os.environ.items()
                 if name in ("PATH", "LD_LIBRARY_PATH")}
+        kept["PATH"] = os.path.dirname(WEIR) + ":" + kept["PATH"]
         self.process = subprocess.Popen(
             [WEIR, *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
             start_new_session=True, preexec_fn=self.take,

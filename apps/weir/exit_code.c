@@ -2,6 +2,7 @@
 /* How the command ends; see exit_code.h. */
 #include "exit_code.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 int exit_code_worse(int a, int b)
@@ -15,6 +16,24 @@ int exit_code_worse(int a, int b)
             return order[i];
     }
     return EXIT_DONE;
+}
+
+const char *exit_code_text(int code)
+{
+    static const char *const texts[] = {
+        [EXIT_DONE] = "all rows done",
+        [EXIT_REJECTED_ROWS] = "done, some rows rejected",
+        [EXIT_USAGE] = "usage or configuration",
+        [EXIT_TOO_MANY] = "stopped at --max-errors",
+        [EXIT_CREDENTIALS] = "credentials or privilege",
+        [EXIT_INTERRUPTED] = "interrupted",
+        [EXIT_STOPPED] = "deadline, limit or tolerance reached",
+        [EXIT_LOCAL_IO] = "local I/O",
+        [EXIT_UNKNOWN_ROWS] = "rows with unknown outcome remain",
+        [EXIT_UNREACHABLE] = "service unreachable",
+    };
+    bool known = code >= 0 && (size_t)code < sizeof(texts) / sizeof(texts[0]) && texts[code];
+    return known ? texts[code] : "internal error";
 }
 
 /* A refusal that is not about who we are is about what was asked for. */

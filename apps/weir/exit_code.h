@@ -25,4 +25,7 @@ int exit_code_worse(int a, int b);
 /* What a call that failed with `err` ends the command with. */
 int exit_code_of(const struct weir_error *err);
 
+/* "interrupted", for programs that read how a run ended. */
+const char *exit_code_text(int code);
+
 #endif

@@ -42,12 +42,46 @@ struct run {
     struct weir_job *job;
     struct report report;
     struct report_problems problems;
+    struct weir_job_result result;
+    struct weir_error error; /* what has ended it, if that is not in the result */
+    bool begun;
+    bool broken_off; /* it is there, and has no result */
+    bool as_json;    /* what is said is for a program */
 };
 
-static int fail(const struct run *run, const struct weir_error *err)
+static int fail(struct run *run, const struct weir_error *err)
 {
     say("weir %s: %s", run->command->name, err->message);
+    run->error = *err;
     return exit_code_of(err);
+}
+
+/* From now on lines are objects, if that is wanted. A person may have to be asked before. */
+static void speak(struct run *run)
+{
+    run->as_json = run->form == JOB_PROGRESS_JSON;
+    if (run->as_json)
+        say_as_json();
+}
+
+/* The last line for a program. */
+static int end(const struct run *run, int code)
+{
+    const struct weir_job_result *result = &run->result;
+    bool finished = run->begun && !run->error.status;
+    struct progress_end it = {
+        .result = finished ? result : NULL,
+        .exit_code = code,
+        .reason = run->error.status ? run->error.message : NULL,
+        .directory = run->begun || run->broken_off ? weir_job_directory(run->job) : NULL,
+    };
+    if (run->broken_off || (finished && job_report_is_unfinished(result)))
+        it.resume = run->resume_line;
+    if (finished && weir_job_trouble(run->job)[0])
+        it.reason = weir_job_trouble(run->job);
+    if (run->as_json)
+        progress_say_end(run->begun ? run->job : NULL, &it);
+    return code;
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -183,15 +217,16 @@ static void wait_for(struct run *run)
     } while (!weir_job_wait(run->job, progress_us < report_us ? progress_us : report_us));
 }
 
-static int fail_unfinished(const struct run *run, const struct weir_error *err)
+static int fail_unfinished(struct run *run, const struct weir_error *err)
 {
     int code = fail(run, err);
+    run->broken_off = true;
     say("not finished; go on with\n  %s", run->resume_line);
     return code;
 }
 
 /* A new one whose making went wrong may be there all the same. */
-static int fail_to_begin(const struct run *run, const struct weir_error *err)
+static int fail_to_begin(struct run *run, const struct weir_error *err)
 {
     bool resumable = err->status == WEIR_E_IO && job_place_has_job(weir_job_directory(run->job));
     return resumable ? fail_unfinished(run, err) : fail(run, err);
@@ -216,17 +251,17 @@ static bool leave_report(struct run *run, const struct weir_job_result *result)
 
 static int finish(struct run *run)
 {
-    struct weir_job_result result = { 0 };
+    struct weir_job_result *result = &run->result;
     struct weir_error err = { 0 };
-    enum weir_status status = weir_job_finish(run->job, &result, &err);
+    enum weir_status status = weir_job_finish(run->job, result, &err);
     job_signals_over();
     progress_end(&run->progress, run->job);
-    bool reported = leave_report(run, &result);
+    bool reported = leave_report(run, result);
     if (status)
         return fail_unfinished(run, &err);
-    job_report(run->job, &result, &run->problems, reported ? run->report.path : NULL,
+    job_report(run->job, result, &run->problems, reported ? run->report.path : NULL,
                run->resume_line);
-    return reported ? result.exit_code : exit_code_worse(result.exit_code, EXIT_LOCAL_IO);
+    return reported ? result->exit_code : exit_code_worse(result->exit_code, EXIT_LOCAL_IO);
 }
 
 static int go(struct run *run)
@@ -240,6 +275,7 @@ static int go(struct run *run)
         return fail_to_begin(run, &err);
     }
     job_signals_watch(run->job);
+    run->begun = true;
     announce(run);
     serve_metrics(run);
     progress_begin(&run->progress, run->form);
@@ -253,10 +289,14 @@ static int work(struct run *run)
 {
     struct weir_error err = { 0 };
     bool yes = true;
+    if (!must_ask(run))
+        speak(run);
     if (must_ask(run) && confirm_possible(&run->files, &err))
         return fail(run, &err);
     if (settings_read(&run->settings, &run->args.settings, &err))
         return fail(run, &err);
+    if (run->form == JOB_PROGRESS_JSON && !run->args.settings.log_format)
+        run->settings.log_json = true;
     job_signals_begin(run->command->name);
     if (run->args.metrics_listen &&
         metrics_server_new(run->args.metrics_listen, &run->metrics, &err))
@@ -274,6 +314,7 @@ static int work(struct run *run)
         say("weir %s: nothing was done", run->command->name);
         return EXIT_INTERRUPTED;
     }
+    speak(run);
     return go(run);
 }
 
@@ -304,7 +345,7 @@ static int run_words(struct run *run, int argc, char **argv)
     if (read_words(run, &err))
         return fail(run, &err);
     run->from_stdin = reads_stdin(run);
-    return work(run);
+    return end(run, work(run));
 }
 
 int job_command_run(const struct command *command, enum weir_operation operation, int argc,

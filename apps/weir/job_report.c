@@ -73,7 +73,7 @@ static void say_problems(const struct report_problems *problems, const char *rep
     weir_buf_release(&text);
 }
 
-static bool is_unfinished(const struct weir_job_result *result)
+bool job_report_is_unfinished(const struct weir_job_result *result)
 {
     return result->ends || result->unknown > 0 || result->not_sent > 0;
 }
@@ -182,6 +182,6 @@ void job_report(struct weir_job *job, const struct weir_job_result *result,
         say("%s", trouble);
     if (is_beyond_resume(result, trouble))
         say_beyond_resume(job);
-    else if (is_unfinished(result))
+    else if (job_report_is_unfinished(result))
         say_resume(result, resume_line);
 }

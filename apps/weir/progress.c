@@ -7,13 +7,13 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "progress_json.h"
 #include "progress_plain.h"
 #include "progress_view.h"
 #include "say.h"
 #include "screen.h"
 
 #define VIEW_PERIOD_US 250000
+#define END_BYTES_MAX  (6 * (size_t)(3 * SAY_LINE_MAX)) /* of texts in the last line */
 
 /* --- the view --------------------------------------------------------------------------------- */
 
@@ -51,14 +51,31 @@ static void show_view(struct progress *progress)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static void write_json(const struct progress_snapshot *snapshot)
+static void write_json(struct weir_buf *line)
+{
+    weir_buf_add_char(line, '\n');
+    screen_write(weir_buf_text(line), line->len);
+    weir_buf_release(line);
+}
+
+static void show_json(const struct progress_snapshot *snapshot)
 {
     struct weir_buf line;
     weir_buf_init(&line, PROGRESS_JSON_MAX(snapshot->connection_count));
     progress_json_draw(snapshot, &line);
-    weir_buf_add_char(&line, '\n');
-    screen_write(weir_buf_text(&line), line.len);
-    weir_buf_release(&line);
+    write_json(&line);
+}
+
+void progress_say_end(struct weir_job *job, const struct progress_end *end)
+{
+    struct progress_snapshot snapshot = { 0 };
+    struct weir_buf line;
+    if (job)
+        progress_snapshot_take(&snapshot, job);
+    weir_buf_init(&line, PROGRESS_JSON_MAX(snapshot.connection_count) + END_BYTES_MAX);
+    progress_json_draw_end(job ? &snapshot : NULL, end, &line);
+    write_json(&line);
+    progress_snapshot_release(&snapshot);
 }
 
 /* --- all forms -------------------------------------------------------------------------------- */
@@ -93,7 +110,7 @@ static void tell(struct progress *progress, struct weir_job *job)
         break;
     case JOB_PROGRESS_JSON:
         progress_snapshot_take(&progress->snapshot, job);
-        write_json(&progress->snapshot);
+        show_json(&progress->snapshot);
         break;
     case JOB_PROGRESS_NONE:
         break;
@@ -114,7 +131,7 @@ int64_t progress_tell(struct progress *progress, struct weir_job *job)
 
 void progress_end(struct progress *progress, struct weir_job *job)
 {
-    if (progress->form != JOB_PROGRESS_PLAIN && say_has_room())
+    if (progress->form == JOB_PROGRESS_AUTO && say_has_room())
         tell(progress, job);
     screen_end();
     progress_snapshot_release(&progress->snapshot);

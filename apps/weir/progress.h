@@ -8,6 +8,7 @@
 #define WEIR_APP_PROGRESS_H
 
 #include "job_args.h"
+#include "progress_json.h"
 #include "progress_snapshot.h"
 
 /* Zeroed, then begun. */
@@ -26,5 +27,8 @@ int64_t progress_tell(struct progress *progress, struct weir_job *job);
 
 /* The last state; the view stays where it is. Fine if it was not begun. */
 void progress_end(struct progress *progress, struct weir_job *job);
+
+/* As JSON, the very last line: how it ended. `job` may be NULL: it was not begun. */
+void progress_say_end(struct weir_job *job, const struct progress_end *end);
 
 #endif

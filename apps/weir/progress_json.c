@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/json_text.h"
+#include "exit_code.h"
+
 static void add_bool(struct weir_buf *buf, const char *name, bool value)
 {
     weir_buf_printf(buf, ",\"%s\":%s", name, value ? "true" : "false");
@@ -65,7 +68,8 @@ static void add_connection(struct weir_buf *buf, const struct progress_connectio
     weir_buf_add_char(buf, '}');
 }
 
-void progress_json_draw(const struct progress_snapshot *snapshot, struct weir_buf *ret)
+/* All but the brace at its end. */
+static void draw(const struct progress_snapshot *snapshot, struct weir_buf *ret)
 {
     char pool[WEIR_STATS_JSON_MAX];
     add_job(ret, &snapshot->job);
@@ -77,5 +81,49 @@ void progress_json_draw(const struct progress_snapshot *snapshot, struct weir_bu
             weir_buf_add_char(ret, ',');
         add_connection(ret, &snapshot->connections[i], snapshot->wall_offset_us);
     }
-    weir_buf_add_text(ret, "]}");
+    weir_buf_add_char(ret, ']');
+}
+
+void progress_json_draw(const struct progress_snapshot *snapshot, struct weir_buf *ret)
+{
+    draw(snapshot, ret);
+    weir_buf_add_char(ret, '}');
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void add_text(struct weir_buf *buf, const char *name, const char *text)
+{
+    weir_buf_printf(buf, ",\"%s\":", name);
+    if (text)
+        weir_json_text_add(buf, weir_str_from(text));
+    else
+        weir_buf_add_text(buf, "null");
+}
+
+/* The balance, by the names of summary.json. */
+static void add_balance(struct weir_buf *buf, const struct weir_job_result *result)
+{
+    add_count(buf, "read", result->read);
+    add_count(buf, "done", result->done);
+    add_count(buf, "rejected", result->rejected);
+    add_count(buf, "skipped", result->skipped);
+    add_count(buf, "unknown", result->unknown);
+    add_count(buf, "not_sent", result->not_sent);
+}
+
+void progress_json_draw_end(const struct progress_snapshot *snapshot,
+                            const struct progress_end *end, struct weir_buf *ret)
+{
+    if (snapshot)
+        draw(snapshot, ret);
+    else
+        weir_buf_add_text(ret, "{\"over\":true");
+    weir_buf_printf(ret, ",\"result\":{\"exit_code\":%d", end->exit_code);
+    add_text(ret, "reason", end->reason ? end->reason : exit_code_text(end->exit_code));
+    add_text(ret, "job", end->directory);
+    add_text(ret, "resume", end->resume);
+    if (end->result)
+        add_balance(ret, end->result);
+    weir_buf_add_text(ret, "}}");
 }

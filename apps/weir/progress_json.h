@@ -14,7 +14,20 @@
 /* Bytes of a line at most, for each of `connections` and besides. */
 #define PROGRESS_JSON_MAX(connections) (((size_t)(connections) + 4) * WEIR_STATS_JSON_MAX * 2)
 
+/* How a run has ended; what is not known is NULL. */
+struct progress_end {
+    const struct weir_job_result *result; /* its exit code does not count */
+    int exit_code;
+    const char *reason;    /* what has gone wrong, if there are words for it */
+    const char *directory; /* of the job */
+    const char *resume;    /* the command that goes on with it */
+};
+
 /* The line, without its end. */
 void progress_json_draw(const struct progress_snapshot *snapshot, struct weir_buf *ret);
+
+/* The last one; `snapshot` may be NULL: it has never begun. */
+void progress_json_draw_end(const struct progress_snapshot *snapshot,
+                            const struct progress_end *end, struct weir_buf *ret);
 
 #endif

@@ -4,17 +4,58 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/buf.h"
+#include "base/json_text.h"
 #include "screen.h"
+
+#define JSON_LINE_MAX (6 * SAY_LINE_MAX + 64) /* a byte is six at most */
+
+static bool as_json;
+static _Thread_local char parts[SAY_LINE_MAX]; /* of a line that is to be an object */
+
+void say_as_json(void)
+{
+    as_json = true;
+}
 
 bool say_has_room(void)
 {
     return screen_has_room();
 }
 
+static void write_object(const char *text)
+{
+    struct weir_buf line;
+    weir_buf_init(&line, JSON_LINE_MAX);
+    weir_buf_add_text(&line, "{\"message\":");
+    weir_json_text_add(&line, weir_str_from(text));
+    weir_buf_add_text(&line, "}\n");
+    screen_write(weir_buf_text(&line), line.len);
+    weir_buf_release(&line);
+}
+
+/* What has no text is an empty line, which is for the eye. */
+WEIR_PRINTF(2, 0)
+static void add_to_object(const char *end, const char *format, va_list args)
+{
+    size_t len = strlen(parts);
+    vsnprintf(parts + len, sizeof(parts) - len, format, args);
+    if (!*end)
+        return;
+    if (parts[0])
+        write_object(parts);
+    parts[0] = '\0';
+}
+
 WEIR_PRINTF(2, 0)
 static void write_line(const char *end, const char *format, va_list args)
 {
+    if (as_json) {
+        add_to_object(end, format, args);
+        return;
+    }
     char line[SAY_LINE_MAX + 1];
     int len = vsnprintf(line, SAY_LINE_MAX, format, args);
     if (len < 0)

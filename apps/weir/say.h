@@ -21,6 +21,12 @@ void say(const char *format, ...) WEIR_PRINTF(1, 2);
 /* The same without a line's end. */
 void say_part(const char *format, ...) WEIR_PRINTF(1, 2);
 
+/*
+ * From now on each line is an object, for programs: {"message":"…"}. Parts are kept until the line
+ * that they belong to. Before there are other threads that say something.
+ */
+void say_as_json(void);
+
 /* Whether a line can be said now without waiting: somebody who does not read holds nobody up. */
 bool say_has_room(void);
 

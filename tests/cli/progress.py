@@ -373,7 +373,7 @@ def parse_line(text):
     def no_constant(word):
         raise AssertionError(word)
     line = json.loads(text, object_pairs_hook=strictly, parse_constant=no_constant)
-    check_object(line, JOB)
+    check_object(line, {**JOB, "result": dict} if line["over"] else JOB)
     check_object(line["Pool"], POOL)
     for connection in line["Connections"]:
         check_object(connection, CONNECTION)
@@ -409,6 +409,53 @@ def test_json_lines_parse_and_the_last_says_how_it_ended(folder):
         assert it["BoundBy"] == other["bound_by"] and it["RequestsRemaining"] is not None, it
 
 
+BALANCE = ("read", "done", "rejected", "skipped", "unknown", "not_sent")
+
+
+def objects(result):
+    """Standard error of a command as JSON Lines: every line is an object, and only the last ends."""
+    lines = [json.loads(line, object_pairs_hook=strictly) for line in result.stderr.splitlines()]
+    assert lines and all(isinstance(line, dict) for line in lines), result.stderr
+    assert [line.get("over", False) for line in lines] == [False] * (len(lines) - 1) + [True], result
+    assert all({"over", "level", "message"} & set(line) for line in lines), result.stderr
+    assert lines[-1]["result"]["exit_code"] == result.returncode, result
+    return lines
+
+
+def messages(lines):
+    return "\n".join(line["message"] for line in lines if set(line) == {"message"})
+
+
+def test_with_json_every_line_is_an_object_and_the_last_has_the_balance(folder):
+    """Throttled, interrupted by a limit, resumed by what it printed, rejects, refused, alone."""
+    rows = write_rows(folder, 1100)
+    env = {"XDG_STATE_HOME": folder + "/state", "PATH": os.path.dirname(WEIR) + ":/usr/bin:/bin"}
+    with simulator(SIM, *LIMITS) as (url, config):
+        words = create(folder, config, rows, "--batch-size", "10", "--progress", "json")
+        part = objects(run([WEIR, *words, "--limit", "1000", "--job-dir", folder + "/job"], env=env))
+        end = part[-1]["result"]
+        assert any(line.get("level") == "warning" for line in part), part
+        assert f"account at {url}, job {folder}/job" in messages(part), part
+        assert end["exit_code"] == 6 and end["job"] == folder + "/job", end
+        assert end["read"] == sum(end[name] for name in BALANCE[1:]) and end["done"] == 1000, end
+        assert end["resume"] in messages(part) and end["reason"], end
+        whole = objects(run(["sh", "-c", end["resume"]], env=env))
+        assert [whole[-1]["result"][name] for name in BALANCE] == [1100, 1100, 0, 0, 0, 0], whole[-1]
+        assert whole[-1]["result"]["resume"] is None and whole[-1]["Done"] == 1100, whole[-1]
+        again = objects(run(["sh", "-c", end["resume"]], env=env))
+        assert "nothing left to do" in messages(again), again
+        request = urllib.request.Request(url + "/sim/faults", json.dumps({"faults": [
+            {"kind": "bad_row", "column": "accountnumber", "value": "A7"}]}).encode(),
+            {"Content-Type": "application/json"})
+        urllib.request.urlopen(urllib.request.Request(url + "/sim/reset", b"{}")).read()
+        urllib.request.urlopen(request).read()
+        bad = objects(run([WEIR, *words], env=env))
+        assert bad[-1]["result"]["rejected"] == 1 and bad[-1]["result"]["exit_code"] == 1, bad[-1]
+        assert "1 reject = 1 problem" in messages(bad), bad
+    gone = objects(run([WEIR, *words], env=env))
+    assert gone[-1]["result"]["exit_code"] == 10 and gone[-1]["result"]["reason"], gone
+
+
 # --- metrics ------------------------------------------------------------------------------------
 
 
@@ -442,7 +489,7 @@ class Piped:
 
     def lines(self):
         for line in self.process.stderr:
-            found = re.match(r"weir create: metrics at (http://127\.0\.0\.1:\d+/metrics)$", line)
+            found = re.search(r"weir create: metrics at (http://127\.0\.0\.1:\d+/metrics)", line)
             self.url = found[1] if found else self.url
             if line.startswith('{"over":'):
                 yield parse_line(line)

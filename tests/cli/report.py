@@ -201,7 +201,7 @@ def test_an_interrupted_run_leaves_its_report_and_so_does_the_next(folder):
              "--report", f"{folder}/out.json"], stderr=subprocess.PIPE, text=True,
             env={**os.environ, "HOME": "/nonexistent"})
         for line in process.stderr:
-            if line.startswith("{"):
+            if line.startswith('{"over":'):
                 process.send_signal(signal.SIGINT)
                 break
         process.stderr.read()

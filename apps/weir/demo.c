@@ -69,7 +69,7 @@ static int play(struct demo_show *show, const char *keep)
     show->kept = keep != NULL;
     demo_signals_begin();
     demo_show_run(show, &err);
-    demo_show_release(show);
+    demo_show_release(show, err.status == WEIR_E_CANCELLED);
     clean(show, &err);
     int code = end(show, &err);
     free(folder);

@@ -46,8 +46,8 @@ static _Noreturn void become(const struct demo_start *start, pid_t parent)
     for (size_t i = 0; i < END_COUNT; i++)
         signal(ends[i], SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
-    if (start->apart)
-        setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN); /* it writes to the terminal all the same */
+    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent || (start->folder && chdir(start->folder))) /* it is gone already */
         _exit(127);
@@ -114,6 +114,14 @@ void demo_process_interrupt(const struct demo_process *process)
 {
     if (process->pid)
         kill(process->pid, SIGINT);
+}
+
+void demo_process_kill(struct demo_process *process)
+{
+    if (process->pid)
+        kill(process->pid, SIGKILL);
+    while (!is_over(process))
+        next_signal(weir_clock_now_us() + WEIR_US_PER_S / 10);
 }
 
 void demo_process_end(struct demo_process *process, int64_t grace_us)

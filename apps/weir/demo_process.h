@@ -24,12 +24,13 @@ struct demo_start {
     int out_fd;               /* what it says … */
     int err_fd;               /* … to programs and to people */
     const char *folder;       /* where it works; NULL: where we do */
-    bool apart;               /* Ctrl-C on the terminal is not for it */
 };
 
 /* Before any thread or process is started: signals wait until they are asked for. */
 void demo_signals_begin(void);
 
+/* In a group of its own: keys of the terminal are for the demo, which tells it what it must know.
+ */
 enum weir_status demo_process_start(struct demo_process *process, const struct demo_start *start,
                                     struct weir_error *err);
 
@@ -43,6 +44,9 @@ enum weir_status demo_process_wait(struct demo_process *process, int64_t wait_us
 
 /* Ctrl-C. */
 void demo_process_interrupt(const struct demo_process *process);
+
+/* At once, without a word of its own: nobody is going to read it. */
+void demo_process_kill(struct demo_process *process);
 
 /*
  * It is asked to end, and made to when `grace_us` are over. One that is over already, or was never

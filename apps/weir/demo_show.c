@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include "journal/place.h"
 #include "resume_line.h"
 #include "text_table.h"
+#include "wrap.h"
 
 #define NEIGHBOUR_REQUESTS 110                      /* of DEMO_REQUESTS */
 #define LOOK_US            (WEIR_US_PER_S / 4)      /* between two looks at the books */
@@ -26,8 +28,31 @@
 #define COMMAND_GRACE_US   (10 * WEIR_US_PER_S)
 #define SIM_GRACE_US       (WEIR_US_PER_S / 2)
 #define SIM_PATIENCE_MS    30000           /* until the simulator serves */
+#define MORE               " \\"           /* of a command */
 #define EARLY_ROWS         (DEMO_ROWS / 4) /* when app1 has been throttled … */
 #define LATE_ROWS          (DEMO_ROWS / 2) /* … and in any case */
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* Of standard output, where all of it is shown. */
+static size_t width(void)
+{
+    size_t columns = wrap_columns(STDOUT_FILENO);
+    return columns ? columns : WRAP_COLUMNS;
+}
+
+/* A paragraph, and an empty line after it. */
+WEIR_PRINTF(2, 3)
+static void tell(const char *number, const char *format, ...)
+{
+    char text[PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    wrap_print(stdout, number, strlen(number), width(), text);
+    putchar('\n');
+}
 
 static struct weir_path path_of(const struct demo_show *show, const char *name)
 {
@@ -76,7 +101,7 @@ static enum weir_status start_simulator(struct demo_show *show, char url[64],
         return weir_fail(err, WEIR_E_IO, "weir-sim cannot be started: %s", strerror(errno));
     }
     struct demo_start start = {
-        .path = show->sim, .words = words, .out_fd = fds[1], .err_fd = log, .apart = true
+        .path = show->sim, .words = words, .out_fd = fds[1], .err_fd = log
     };
     enum weir_status status = demo_process_start(&show->simulator, &start, err);
     close(fds[1]);
@@ -99,7 +124,7 @@ static enum weir_status write_settings(struct demo_show *show, const char *url, 
     if (fd < 0)
         return weir_fail(err, WEIR_E_IO, "the settings cannot be written: %s", strerror(errno));
     struct demo_start start = {
-        .path = show->sim, .words = words, .out_fd = fd, .err_fd = STDERR_FILENO, .apart = true
+        .path = show->sim, .words = words, .out_fd = fd, .err_fd = STDERR_FILENO
     };
     enum weir_status status = demo_process_start(&show->command, &start, err);
     close(fd);
@@ -125,12 +150,12 @@ static enum weir_status make_world(struct demo_show *show, struct weir_error *er
         status = write_settings(show, url, "1", DEMO_OTHER, err);
     if (status)
         return status;
-    printf("1. The world. weir-sim, a Dataverse of our own, listens on %s. Its\n"
-           "   application users app1, app2 and app3 may each send %d requests in any %d s, as "
-           "they may\n"
-           "   send 6,000 in 300 s to the real one. A file has %s accounts: text, money, numbers,\n"
-           "   choices, dates, and a lookup to their currency.\n\n",
-           url, DEMO_REQUESTS, DEMO_WINDOW_S, figure_count(DEMO_ROWS).text);
+    tell("1. ",
+         "The world. weir-sim, a Dataverse of our own, listens on %s. Its application users app1, "
+         "app2 and app3 may each send %d requests in any %d s, as they may send 6,000 in 300 s to "
+         "the real one. A file has %s accounts: text, money, numbers, choices, dates, and a lookup "
+         "to their currency.",
+         url, DEMO_REQUESTS, DEMO_WINDOW_S, figure_count(DEMO_ROWS).text);
     return WEIR_OK;
 }
 
@@ -142,31 +167,30 @@ static enum weir_status meet_neighbour(struct demo_show *show, struct weir_error
     if (!status)
         status = demo_books_spend(&show->books, NEIGHBOUR_REQUESTS, err);
     if (!status)
-        printf("2. A neighbour. Another program works as app1, too, and has just sent %d of its "
-               "%d.\n\n",
-               NEIGHBOUR_REQUESTS, DEMO_REQUESTS);
+        tell("2. ",
+             "A neighbour. Another program works as app1, too, and has just sent %d of its %d.",
+             NEIGHBOUR_REQUESTS, DEMO_REQUESTS);
     return status;
 }
 
 /* --- 3. and 4. commands ----------------------------------------------------------------------- */
 
-static void show_word(const char *word)
-{
-    struct weir_buf text;
-    weir_buf_init(&text, (size_t)5 * PATH_MAX);
-    resume_line_quote(&text, word);
-    fputs(weir_buf_text(&text), stdout);
-    weir_buf_release(&text);
-}
-
+/* As it would be typed; a line that is too wide goes on in the next. */
 static void show_command(const char *const *words)
 {
+    size_t columns = width(), at = 1;
+    struct weir_buf text;
+    weir_buf_init(&text, (size_t)5 * PATH_MAX);
     putchar('$');
-    for (; *words; words++) {
-        putchar(' ');
-        show_word(*words);
+    for (const char *const *word = words; *word; word++) {
+        weir_buf_reset(&text);
+        resume_line_quote(&text, *word);
+        bool fits = at + 1 + text.len + strlen(MORE) <= columns || word == words;
+        printf("%s%s", fits ? " " : MORE "\n    ", weir_buf_text(&text));
+        at = text.len + (fits ? at + 1 : 4);
     }
     putchar('\n');
+    weir_buf_release(&text);
 }
 
 static enum weir_status start_command(struct demo_show *show, const char *const *words,
@@ -218,10 +242,11 @@ static enum weir_status load(struct demo_show *show, struct weir_error *err)
 {
     const char *words[] = { "weir",      "create", "account",  DEMO_INPUT, "--owner", "caller",
                             "--job-dir", DEMO_JOB, "--report", DEMO_FIRST, NULL };
-    printf("3. The load. app1 runs into its limit, app2 and app3 take over its work; then comes "
-           "Ctrl-C.\n\n$ cd ");
-    show_word(show->folder);
-    printf("\n");
+    const char *go[] = { "cd", show->folder, NULL };
+    tell(
+        "3. ",
+        "The load. app1 runs into its limit, app2 and app3 take over its work; then comes Ctrl-C.");
+    show_command(go);
     enum weir_status status = start_command(show, words, err);
     if (!status)
         status = attend(show, true, err);
@@ -234,7 +259,8 @@ static enum weir_status load(struct demo_show *show, struct weir_error *err)
 static enum weir_status resume(struct demo_show *show, struct weir_error *err)
 {
     const char *words[] = { "weir", "resume", "./" DEMO_JOB, "--report", DEMO_SECOND, NULL };
-    printf("\n4. The resume. What was on its way came home, and the journal knows it.\n\n");
+    putchar('\n');
+    tell("4. ", "The resume. What was on its way came home, and the journal knows it.");
     enum weir_status status = start_command(show, words, err);
     if (!status)
         status = attend(show, false, err);
@@ -289,10 +315,11 @@ static enum weir_status prove(struct demo_show *show, const int64_t *before, str
         status = demo_books_rows(path_of(show, DEMO_JOB).text, after, err);
     if (status)
         return status;
-    printf("\n5. The proof, by the simulator's own books.\n\n"
-           "the ledger has %s rows, %s different account numbers, %" PRId64 " duplicates\n\n",
-           figure_count((uint64_t)ledger.rows).text, figure_count((uint64_t)ledger.distinct).text,
-           ledger.duplicates);
+    putchar('\n');
+    tell("5. ", "The proof, by the simulator's own books.");
+    tell("", "the ledger has %s rows, %s different account numbers, %" PRId64 " duplicates",
+         figure_count((uint64_t)ledger.rows).text, figure_count((uint64_t)ledger.distinct).text,
+         ledger.duplicates);
     show_users(before, after, throttles);
     return judge(&ledger, before, throttles, err);
 }
@@ -344,8 +371,10 @@ enum weir_status demo_show_run(struct demo_show *show, struct weir_error *err)
     return status;
 }
 
-void demo_show_release(struct demo_show *show)
+void demo_show_release(struct demo_show *show, bool at_once)
 {
+    if (at_once) /* its service goes, and perhaps its folder: how to go on with it is no use */
+        demo_process_kill(&show->command);
     demo_process_end(&show->command, COMMAND_GRACE_US);
     demo_books_release(&show->books);
     demo_process_end(&show->simulator, SIM_GRACE_US); /* nothing of it is needed any more */

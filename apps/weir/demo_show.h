@@ -27,7 +27,7 @@ struct demo_show {
  */
 enum weir_status demo_show_run(struct demo_show *show, struct weir_error *err);
 
-/* No process is left. A zeroed one is fine. */
-void demo_show_release(struct demo_show *show);
+/* No process is left. A zeroed one is fine. `at_once`: nothing more is said by any of them. */
+void demo_show_release(struct demo_show *show, bool at_once);
 
 #endif

@@ -105,6 +105,8 @@ enum weir_status job_place_new(const char *table, const char *operation, char **
 static char *make_absolute(const char *path)
 {
     char here[WEIR_JOURNAL_PATH_MAX];
+    while (path[0] == '.' && path[1] == '/') /* as in ./job: it says nothing */
+        path += 1 + strspn(path + 1, "/");
     if (path[0] == '/' || !getcwd(here, sizeof(here)))
         return weir_strdup(path);
     return join(here, path);

@@ -42,7 +42,7 @@
  *     column_text.c      what a column holds, in words
  *     say.c figures.c printable.c     lines, numbers and words of others, for people
  *     screen.c           standard error, with something that stays at its bottom
- *     text_table.c output.c           columns; the end of standard output
+ *     text_table.c wrap.c output.c    columns; sentences; the end of standard output
  *     exit_code.c        how it ends
  *
  * Standard output is for data, standard error for people.

@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/json_text.h"
 #include "screen.h"
+#include "wrap.h"
 
 #define JSON_LINE_MAX (6 * SAY_LINE_MAX + 64) /* a byte is six at most */
+#define INDENT        2                       /* of the lines of a sentence after its first */
 
 static bool as_json;
 static _Thread_local char parts[SAY_LINE_MAX]; /* of a line that is to be an object */
@@ -73,6 +76,21 @@ void say(const char *format, ...)
     va_start(args, format);
     write_line("\n", format, args);
     va_end(args);
+}
+
+void say_wrapped(const char *format, ...)
+{
+    char line[SAY_LINE_MAX];
+    struct weir_buf lines;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    size_t columns = as_json ? 0 : wrap_columns(STDERR_FILENO);
+    weir_buf_init(&lines, (size_t)4 * SAY_LINE_MAX);
+    wrap_add(&lines, "", INDENT, columns, line);
+    say("%.*s", (int)lines.len - 1, weir_buf_text(&lines));
+    weir_buf_release(&lines);
 }
 
 void say_part(const char *format, ...)

@@ -18,7 +18,10 @@
 /* One line; its end is added. */
 void say(const char *format, ...) WEIR_PRINTF(1, 2);
 
-/* The same without a line's end. */
+/* The same, for a sentence: a terminal gets it broken between words. */
+void say_wrapped(const char *format, ...) WEIR_PRINTF(1, 2);
+
+/* One line without its end. */
 void say_part(const char *format, ...) WEIR_PRINTF(1, 2);
 
 /*

@@ -19,7 +19,7 @@ WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 
 # In this order; between them there may be more.
 SENTENCES = [
-    r"1\. The world\. .* listens on http://127\.0\.0\.1:\d+",
+    r"1\. The world\. .*\s+listens\s+on\s+http://127\.0\.0\.1:\d+",
     r"2\. A neighbour\. Another program works as app1",
     r"3\. The load\.",
     r"\$ weir create account ",
@@ -100,6 +100,7 @@ def test_the_show_goes_on_to_its_end_in_plain_lines(folder):
     assert result.returncode == 0, result
     assert result.stderr == "" and not re.search(r"[\x00-\x09\x0b-\x1f]", result.stdout), result
     expect_sentences(result.stdout)
+    assert "/./" not in result.stdout, result.stdout
     assert re.search(PLAIN, result.stdout), result.stdout
     assert max(map(len, result.stdout.splitlines())) < 200, result.stdout
     listed = result.stdout.split("To look at, in ")[1]
@@ -201,7 +202,27 @@ def test_ctrl_c_on_the_terminal_ends_it_all(folder):
         code = terminal.end()
         text = terminal.screen.text()
     assert code == 5 and text.rstrip().endswith("weir demo: interrupted"), text
+    assert "go on with" not in text and "stopping" not in text, text
     assert left_in(folder) == [] and not is_served(address(text)), text
+
+
+def test_its_own_words_are_broken_between_words_at_any_width(folder):
+    """Up to the load, whose lines are another's; then it is ended."""
+    words = None
+    for columns in (100, 80, 40):
+        with Terminal(folder, columns, 60, "demo", **environment(folder)) as terminal:
+            terminal.until("weir create: account at")
+            text = terminal.screen.text()
+            os.write(terminal.controller, b"\x03")
+            terminal.end()
+        narrated = text[text.index("1. The world"):text.index("$ cd ")]
+        assert max(map(len, narrated.splitlines())) <= columns, text
+        told = re.sub(r":\d+", "", " ".join(narrated.split()))
+        assert words in (None, told), (words, told)
+        words = told
+        command = re.search(r"\$ weir create(.*\\\n)*.*\n", text).group(0).replace(" \\\n   ", "")
+        assert command == ("$ weir create account accounts.csv --owner caller --job-dir job "
+                           "--report report-load.html\n"), command
 
 
 def test_the_help_fits_one_screen_and_shows_an_example(folder):

@@ -33,7 +33,7 @@ struct run {
 
 static int fail(const struct run *run, const struct weir_error *err)
 {
-    say("weir %s: %s", run->command->name, err->message);
+    say_wrapped("weir %s: %s", run->command->name, err->message);
     return exit_code_worse(run->code, exit_code_of(err));
 }
 
@@ -58,7 +58,7 @@ static bool tell(void *ctx, uint64_t rows)
     struct run *run = ctx;
     int64_t now_us = weir_clock_now_us();
     if (run->progress <= JOB_PROGRESS_PLAIN && now_us >= run->next_line_us && say_has_room()) {
-        say("%s rows read", figure_count(rows).text);
+        say_wrapped("%s rows read", figure_count(rows).text);
         run->next_line_us = now_us + PROGRESS_PLAIN_PERIOD_US;
     }
     return true;
@@ -161,7 +161,7 @@ static int report(const struct run *run)
     code = exit_code_worse(code, dry_run_compare_privileges(&job, &run->inspection));
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    say("weir %s: the report could not be written", run->command->name);
+    say_wrapped("weir %s: the report could not be written", run->command->name);
     return exit_code_worse(code, EXIT_LOCAL_IO);
 }
 
@@ -177,7 +177,8 @@ static void say_ignored(const struct command *command, const struct job_args *ar
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (names[i])
-            say("weir %s: %s is for the run, and does nothing here", command->name, names[i]);
+            say_wrapped("weir %s: %s is for the run, and does nothing here", command->name,
+                        names[i]);
     }
 }
 

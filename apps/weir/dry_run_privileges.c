@@ -136,8 +136,8 @@ static void say_lacking(const struct comparison *it, size_t subject)
     for (size_t i = 0; who->asked && i < it->needs.count; i++) {
         const struct privilege_need *need = &it->needs.list[i];
         if (is_needed(it, subject, i) && who->held.depths[i] == PRIVILEGE_LACKING)
-            say("%s may not %s (%s): give one of its security roles this privilege", who->name,
-                need->what, need->name);
+            say_wrapped("%s may not %s (%s): give one of its security roles this privilege",
+                        who->name, need->what, need->name);
     }
 }
 
@@ -164,17 +164,19 @@ static void say_depths(const struct comparison *it, const struct subject *who)
                             privilege_depth_name(most));
     }
     if (list.len)
-        say("%s reaches less far than others:%s", who->name, weir_buf_text(&list));
+        say_wrapped("%s reaches less far than others:%s", who->name, weir_buf_text(&list));
     weir_buf_release(&list);
 }
 
 static void say_unread(const struct subject *subject)
 {
     if (subject->refused)
-        say("nobody may act for the user %s (--as): %s", subject->name, subject->err.message);
+        say_wrapped("nobody may act for the user %s (--as): %s", subject->name,
+                    subject->err.message);
     else
-        say("the privileges of %s could not be read: %s", subject->name,
-            subject->err.message[0] ? subject->err.message : "no connection may act for him");
+        say_wrapped("the privileges of %s could not be read: %s", subject->name,
+                    subject->err.message[0] ? subject->err.message
+                                            : "no connection may act for him");
 }
 
 /* What stands in the report: how many of them may do it all. */
@@ -217,7 +219,7 @@ int dry_run_compare_privileges(const struct dry_run_job *job, const struct inspe
     struct comparison it = { .inspection = inspection, .as = job->options->as };
     struct weir_error err = { 0 };
     if (ask_needs(&it, job, &err)) {
-        say("the privileges that the rows need could not be read: %s", err.message);
+        say_wrapped("the privileges that the rows need could not be read: %s", err.message);
         puts("privileges     could not be read");
         return EXIT_DONE;
     }
@@ -226,7 +228,8 @@ int dry_run_compare_privileges(const struct dry_run_job *job, const struct inspe
     for (size_t i = 0; i < it.count; i++)
         it.subjects[i].name = i < inspection->count ? inspection->rows[i].name : it.as;
     if (job->check->view.links_forgotten)
-        say("rows point to more than %d tables; whether they may is looked at for the first of "
+        say_wrapped(
+            "rows point to more than %d tables; whether they may is looked at for the first of "
             "them",
             WEIR_CHECK_LINKS_MAX);
     inspection_each(inspection, visit, &it);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "auth/token_refusal.h"
@@ -13,11 +14,14 @@
 #include "exit_code.h"
 #include "output.h"
 #include "throttle/catalogue.h"
+#include "wrap.h"
 
-#define AADSTS       "AADSTS"
-#define HEX_DIGITS   8
-#define CODE_MIN     INT64_C(0x80000000) /* from here on it is a code, below a number of the login */
-#define LOGIN_DIGITS 9
+#define AADSTS        "AADSTS"
+#define HEX_DIGITS    8
+#define CODE_MIN      INT64_C(0x80000000) /* from here on it is a code, below a number of the login */
+#define LOGIN_DIGITS  9
+#define LABEL_COLUMNS 15
+#define MEANING_MAX   512
 
 /* What somebody asks about. */
 struct question {
@@ -103,6 +107,47 @@ static const char *whether_executed(const struct weir_catalogue_entry *entry)
                : "not known: weir looks before a created row goes again";
 }
 
+/* --- printing --------------------------------------------------------------------------------- */
+
+static void print_line(const char *label, const char *text)
+{
+    char first[LABEL_COLUMNS + 1];
+    size_t columns = wrap_columns(STDOUT_FILENO);
+    snprintf(first, sizeof(first), "  %-*s", LABEL_COLUMNS - 2, label);
+    wrap_print(stdout, first, LABEL_COLUMNS, columns ? columns : WRAP_COLUMNS, text);
+}
+
+/* Where words that mean this end, and what can be done begins; NULL: nothing is said of that. */
+static const char *find_advice(const char *words, const char *separator)
+{
+    const char *rest = strstr(words, separator);
+    rest = rest ? rest + strlen(separator) : NULL;
+    if (!rest || strncmp(rest, "weir ", 5) != 0 || strncmp(rest, "weir describe", 13) == 0)
+        return rest;
+    const char *next = strstr(rest, "; "), *and = strstr(rest, ", and ");
+    return next ? next + strlen("; ") : and? and+strlen(", and ") : NULL;
+}
+
+/* What it means and what somebody can do, which the catalogue has in one sentence. */
+static void print_meaning(const char *words, const char *separator, const char *otherwise)
+{
+    const char *end = strstr(words, separator);
+    const char *advice = find_advice(words, separator);
+    char meaning[MEANING_MAX];
+    snprintf(meaning, sizeof(meaning), "%.*s", end ? (int)(end - words) : (int)strlen(words),
+             words);
+    print_line("means", meaning);
+    print_line("you can", advice ? advice : otherwise);
+}
+
+static const char *what_else(const struct weir_catalogue_entry *entry)
+{
+    bool goes_again = entry->class_ == WEIR_CLASS_THROTTLE || entry->class_ == WEIR_CLASS_RACE ||
+                      entry->class_ == WEIR_CLASS_TRANSIENT || entry->class_ == WEIR_CLASS_TOO_BIG;
+    return goes_again && !entry->by_status ? "wait: weir goes on by itself"
+                                           : "see what the message says";
+}
+
 static void print_condition(const struct weir_catalogue_entry *entry)
 {
     if (entry->sql_number)
@@ -116,9 +161,9 @@ static void print_entry(const struct weir_catalogue_entry *entry)
     printf("0x%08" PRIX32 "  %s\n", entry->code, entry->name);
     print_condition(entry);
     printf("  number       %" PRId32 "\n", (int32_t)entry->code);
-    printf("  means        %s\n", entry->advice);
-    printf("  executed     %s\n", whether_executed(entry));
-    printf("  weir does    %s\n", what_weir_does(entry));
+    print_meaning(entry->advice, "; ", what_else(entry));
+    print_line("executed", whether_executed(entry));
+    print_line("weir does", what_weir_does(entry));
 }
 
 /* One entry, or several that the message tells apart. */
@@ -143,9 +188,9 @@ static bool explain_login(int64_t number)
     if (!meaning)
         return false;
     printf(AADSTS "%" PRId64 "  the login was refused\n", number);
-    printf("  means        %s\n", meaning);
-    printf("  executed     no: no request was sent\n");
-    printf("  weir does    the connection is set aside; without any the exit code is 4\n");
+    print_meaning(meaning, ": ", "check the settings of the connection");
+    print_line("executed", "no: no request was sent");
+    print_line("weir does", "the connection is set aside; without any the exit code is 4");
     return true;
 }
 

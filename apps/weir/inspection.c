@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "exit_code.h"
 #include "say.h"
+#include "text_table.h"
 
 /* First contact: whoever does not answer within this does not answer. */
 #define PATIENCE_US (15 * WEIR_US_PER_S)
@@ -81,10 +82,13 @@ static void inspect(void *ctx, const struct inspection *it, size_t connection)
 {
     struct weir_options options = options_for(it->settings->options, connection);
     struct inspected *row = &it->rows[connection];
+    const struct weir_log_sink *sink = &it->settings->sink;
     struct weir_client *client;
     (void)ctx;
+    if (sink->level <= WEIR_LOG_WARNING) /* what is wrong is said of the row, once */
+        sink = NULL;
     row->name = it->settings->options->connections[connection].name;
-    row->status = weir_client_new(&options, &it->settings->sink, &client, &row->err);
+    row->status = weir_client_new(&options, sink, &client, &row->err);
     if (row->status)
         return;
     ask_who(client, row);
@@ -215,17 +219,7 @@ static void number_text(bool known, int64_t number, const char *unit, char *text
         snprintf(text, text_bytes, "-");
 }
 
-static int name_width(const struct inspection *it)
-{
-    size_t width = strlen("CONNECTION");
-    for (size_t i = 0; i < it->count; i++) {
-        size_t len = strlen(it->rows[i].name);
-        width = len > width ? len : width;
-    }
-    return (int)width;
-}
-
-static void print_row(const struct inspection *it, size_t i, int width)
+static void add_row(const struct inspection *it, size_t i, struct text_table *table)
 {
     const struct inspected *row = &it->rows[i];
     const struct weir_budget_headers *budget = &row->answer.budget;
@@ -239,18 +233,29 @@ static void print_row(const struct inspection *it, size_t i, int width)
     number_text(ok && budget->execution_known, budget->execution_remaining_us / WEIR_US_PER_S, " s",
                 seconds, sizeof(seconds));
     number_text(ok, row->answer.duration_us / WEIR_US_PER_MS, " ms", latency, sizeof(latency));
-    printf("%-*s  %-16s  %-11s  %-36s  %4s  %13s  %9s  %8s\n", width, row->name,
-           weir_credential_kind_name(&it->settings->options->connections[i]), state_of(row), user,
-           hint, requests, seconds, latency);
+    const char *const cells[] = {
+        row->name,     weir_credential_kind_name(&it->settings->options->connections[i]),
+        state_of(row), user,
+        hint,          requests,
+        seconds,       latency,
+    };
+    for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++)
+        text_table_add(table, cells[k]);
 }
 
 void inspection_print_table(const struct inspection *it)
 {
-    int width = name_width(it);
-    printf("%-*s  %-16s  %-11s  %-36s  %4s  %13s  %9s  %8s\n", width, "CONNECTION", "CREDENTIAL",
-           "STATE", "USER", "HINT", "REQUESTS LEFT", "TIME LEFT", "ANSWER");
+    static const struct text_table_column columns[] = {
+        { "CONNECTION", false }, { "CREDENTIAL", false }, { "STATE", false },
+        { "USER", false },       { "HINT", true },        { "REQUESTS LEFT", true },
+        { "TIME LEFT", true },   { "ANSWER", true },
+    };
+    struct text_table table;
+    text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < it->count; i++)
-        print_row(it, i, width);
+        add_row(it, i, &table);
+    text_table_print(&table, stdout);
+    text_table_release(&table);
 }
 
 /* Users of different organisations would write into different databases. */
@@ -276,7 +281,7 @@ static void say_role_difference(const struct inspection *it, const struct inspec
         const struct inspected *other = &it->rows[i];
         const char *role;
         for (size_t at = 0; (role = role_set_lacking(&row->roles, &other->roles, &at)); at++) {
-            say("%s: lacks the role \"%s\", which %s has", row->name, role, other->name);
+            say_wrapped("%s: lacks the role \"%s\", which %s has", row->name, role, other->name);
             found = true;
         }
     }
@@ -288,7 +293,7 @@ static void say_problem(const struct inspected *row)
     char named[WEIR_CONNECTION_NAME_MAX + 16];
     snprintf(named, sizeof(named), "connection \"%s\"", row->name);
     bool is_named = strncmp(row->err.message, named, strlen(named)) == 0;
-    say("%s%s%s", is_named ? "" : row->name, is_named ? "" : ": ", row->err.message);
+    say_wrapped("%s%s%s", is_named ? "" : row->name, is_named ? "" : ": ", row->err.message);
 }
 
 static bool has_same_roles(const struct inspected *a, const struct inspected *b)
@@ -326,10 +331,10 @@ int inspection_say_findings(const struct inspection *it)
         else if (row->roles_known)
             say_role_difference(it, row);
         else
-            say("%s: its roles could not be read", row->name);
+            say_wrapped("%s: its roles could not be read", row->name);
     }
     if (!same_organisation(it)) {
-        say("the connections belong to different organisations");
+        say_wrapped("the connections belong to different organisations");
         code = exit_code_worse(code, EXIT_USAGE);
     }
     return code;

@@ -7,9 +7,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "printable.h"
+#include "wrap.h"
 
 #define CELL_BYTES_MAX 8192
 #define GAP            2
+#define FIRST_BYTES    128 /* a title, filled up */
 
 void text_table_init(struct text_table *table, const struct text_table_column *columns,
                      size_t column_count)
@@ -64,10 +66,47 @@ static void print_cell(const struct text_table *table, size_t column, const char
         fputc('\n', out);
 }
 
+/* --- row by row ------------------------------------------------------------------------------- */
+
+static bool is_too_wide(const struct text_table *table, const size_t *widths, size_t columns)
+{
+    size_t whole = GAP * (table->column_count - 1);
+    for (size_t i = 0; i < table->column_count; i++)
+        whole += widths[i];
+    return columns > 0 && whole > columns;
+}
+
+static size_t widest_title(const struct text_table *table)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t wide = printable_columns(weir_str_from(table->columns[i].title));
+        widest = wide > widest ? wide : widest;
+    }
+    return widest;
+}
+
+static void print_upright(const struct text_table *table, size_t columns, FILE *out)
+{
+    char first[FIRST_BYTES];
+    size_t indent = widest_title(table) + GAP;
+    for (size_t i = 0; i < table->cell_count; i++) {
+        size_t column = i % table->column_count;
+        if (i > 0 && column == 0)
+            fputc('\n', out);
+        snprintf(first, sizeof(first), "%-*s", (int)indent, table->columns[column].title);
+        wrap_print(out, first, indent, columns, table->cells[i]);
+    }
+}
+
 void text_table_print(const struct text_table *table, FILE *out)
 {
-    size_t widths[TEXT_TABLE_COLUMNS_MAX];
+    size_t widths[TEXT_TABLE_COLUMNS_MAX], columns = wrap_columns(fileno(out));
     measure(table, widths);
+    if (is_too_wide(table, widths, columns)) {
+        print_upright(table, columns, out);
+        return;
+    }
     for (size_t i = 0; i < table->column_count; i++)
         print_cell(table, i, table->columns[i].title, widths[i], out);
     for (size_t i = 0; i < table->cell_count; i++) {

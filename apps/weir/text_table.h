@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Words in columns: cell after cell, row after row, as wide as the widest. What comes from
- * elsewhere cannot steer a terminal (printable.h). One thread at a time.
+ * elsewhere cannot steer a terminal (printable.h). On a terminal that is too narrow for the rows
+ * each cell gets a line of its own behind its title. One thread at a time.
  */
 #ifndef WEIR_APP_TEXT_TABLE_H
 #define WEIR_APP_TEXT_TABLE_H
@@ -32,7 +33,7 @@ void text_table_release(struct text_table *table);
 
 void text_table_add(struct text_table *table, const char *cell);
 
-/* The titles, then the rows. */
+/* The titles, then the rows; or row by row, if `out` is a terminal that is too narrow. */
 void text_table_print(const struct text_table *table, FILE *out);
 
 #endif

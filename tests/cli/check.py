@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -46,7 +47,26 @@ def test_a_wrong_secret_is_explained_and_the_others_are_shown(folder):
     table = rows(result)
     assert result.returncode == 4, result
     assert " ok " in table["app1"] and "no token" in table["app2"], result
-    assert "AADSTS7000215" in result.stderr and "1 of 2 connections work" in result.stderr, result
+    assert "1 of 2 connections work" in result.stderr, result
+    assert result.stderr.count("AADSTS7000215") == 1, result
+    assert "warning" not in result.stderr, result
+
+
+def test_what_is_too_narrow_for_the_table_gets_a_line_for_each_cell(folder):
+    """No line is wider, no word is broken, nothing is left out."""
+    with simulator(SIM, "--users", "2") as (_, config):
+        config["Dataverse"]["Connections"][1]["ClientSecret"] = "wrong"
+        words = [WEIR, "check", "--config", write_config(folder, config)]
+        wide = run(words)
+        narrow = run(words, env={"COLUMNS": "80"})
+    titles = re.split("  +", wide.stdout.splitlines()[0])
+    lines = narrow.stdout.splitlines() + narrow.stderr.splitlines()[1:]  # which names two paths
+    assert max(map(len, lines)) <= 80, narrow
+    for app in ("app1", "app2"):
+        block = narrow.stdout.split(f"CONNECTION     {app}\n")[1].split("\n\n")[0]
+        assert [line[:15].strip() for line in block.splitlines()] == titles[1:], narrow
+    assert narrow.stderr.split()[-5:] == "1 of 2 connections work".split(), narrow
+    assert len(narrow.stderr.split()) == len(wide.stderr.split()), (narrow, wide)
 
 
 def test_a_service_that_is_not_there_is_unreachable(folder):

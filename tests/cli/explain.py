@@ -24,8 +24,9 @@ def test_every_code_of_the_catalogue_is_explained_in_every_spelling(folder):
         first = explain(f"0x{code:08x}")
         assert first.returncode == 0 and first.stderr == "", first
         assert first.stdout.startswith(f"0x{code:08X}  "), first
-        for word in ("means", "executed", "weir does"):
+        for word in ("means", "you can", "executed", "weir does"):
             assert f"\n  {word:<12} " in first.stdout, (word, first)
+        assert max(map(len, first.stdout.splitlines())) <= 80, first
         for spelling in (f"0X{code:08X}", f"{code:08x}", str(code), str(code - 2**32)):
             assert explain(spelling).stdout == first.stdout, spelling
 
@@ -41,7 +42,8 @@ def test_a_code_with_several_meanings_has_all_of_them_with_their_conditions(fold
 
 def test_a_duplicate_says_what_to_do(folder):
     result = explain("0x80040237")
-    assert "duplicate record" in result.stdout and "use upsert" in result.stdout, result
+    assert "\n  you can      use upsert to change what is there\n" in result.stdout, result
+    assert "\n  means        a record with this id exists already\n" in result.stdout, result
     assert "-2147220937" in result.stdout and "rejected" in result.stdout, result
 
 
@@ -51,6 +53,16 @@ def test_numbers_of_the_login_are_explained_with_and_without_their_prefix(folder
         result = explain(f"AADSTS{number}")
         assert result.returncode == 0 and f"AADSTS{number}  " in result.stdout, result
         assert explain(str(number)).stdout == explain(f"aadsts{number}").stdout == result.stdout
+
+
+def test_lines_are_broken_between_words_at_any_width(folder):
+    for code in ("0x80072321", "0x80040237", "0x80044150", "AADSTS7000215"):
+        words = explain(code).stdout.split()
+        for columns in (30, 60, 200):
+            result = run([WEIR, "explain", code], env={"COLUMNS": str(columns)})
+            assert result.stdout.split() == words, result
+            condition = [line for line in result.stdout.splitlines() if "  if  " not in line]
+            assert max(map(len, condition[1:])) <= columns, result.stdout
 
 
 def test_what_is_not_known_or_no_code_is_one_sentence_and_exit_2(folder):

@@ -36,6 +36,16 @@ STATES = {"a-good": "finished", "b-rejects": "finished with rejects", "c-open": 
           "d-broken": "damaged"}
 
 
+def test_on_a_narrow_terminal_each_cell_has_a_line(folder):
+    with world(WEIR, SIM, folder) as it:
+        make_all(it)
+        result = it.weir("jobs", env={"COLUMNS": "80"})
+    blocks = [dict(re.split("  +", line, 1) for line in block.splitlines())
+              for block in result.stdout.split("\n\n")]
+    assert {block["JOB"]: block["STATE"] for block in blocks} == STATES, result
+    assert max(map(len, result.stdout.splitlines())) <= 80, result
+
+
 def test_the_list_has_every_job_with_its_state_and_numbers(folder):
     with world(WEIR, SIM, folder) as it:
         make_all(it)

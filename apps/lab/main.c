@@ -287,12 +287,22 @@ static enum weir_status compare(const struct lab_files *files, const struct argu
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+static int refuse_verb(const char *verb)
+{
+    static const char *const verbs[] = { "run", "compare" };
+    const char *nearest = weir_str_nearest(weir_str_from(verb), verbs, 2);
+    if (!nearest)
+        return complain("say what to do: weir-lab run SCENARIO... (--help shows more)");
+    fprintf(stderr, "weir-lab: there is no command \"%s\"; did you mean \"%s\"?\n", verb, nearest);
+    return EXIT_USAGE;
+}
+
 static int act(const char *verb, char **paths, int count, const struct arguments *arguments)
 {
     static char *all[] = { (char *)DEFAULT_FOLDER };
     bool comparing = strcmp(verb, "compare") == 0;
     if (!comparing && strcmp(verb, "run") != 0)
-        return complain("say what to do: weir-lab run SCENARIO... (--help shows more)");
+        return refuse_verb(verb);
     if (!comparing && !count)
         return complain("run takes at least one scenario file");
     if (comparing && !arguments->out)
@@ -311,19 +321,45 @@ static int act(const char *verb, char **paths, int count, const struct arguments
     return status == WEIR_E_INVALID ? EXIT_USAGE : EXIT_IO;
 }
 
+static const struct option options[] = {
+    { "policy", required_argument, NULL, 'p' }, { "seeds", required_argument, NULL, 's' },
+    { "jobs", required_argument, NULL, 'n' },   { "json", no_argument, NULL, 'j' },
+    { "edge", no_argument, NULL, 'e' },         { "out", required_argument, NULL, 'o' },
+    { "trace", required_argument, NULL, 't' },  { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 },
+};
+
+#define OPTION_COUNT (sizeof(options) / sizeof(options[0]) - 1)
+
+/* `option` is what getopt_long() says of the word before argv[optind]. */
+static int refuse_option(int option, const char *word)
+{
+    const char *names[OPTION_COUNT];
+    struct weir_str name = weir_str(word, strcspn(word, "="));
+    while (name.len > 0 && name.ptr[0] == '-')
+        name = weir_str(name.ptr + 1, name.len - 1);
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        names[i] = options[i].name;
+    const char *nearest = weir_str_nearest(name, names, OPTION_COUNT);
+    if (option == ':')
+        fprintf(stderr, "weir-lab: %s lacks its value\n", word);
+    else if (nearest && weir_str_equal(weir_str_from(nearest), name))
+        fprintf(stderr, "weir-lab: --%s takes no value\n", nearest);
+    else if (nearest)
+        fprintf(stderr, "weir-lab: there is no option \"%s\"; did you mean --%s?\n", word, nearest);
+    else
+        fprintf(stderr, "weir-lab: there is no option \"%s\"; --help shows them\n", word);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        { "policy", required_argument, NULL, 'p' }, { "seeds", required_argument, NULL, 's' },
-        { "jobs", required_argument, NULL, 'n' },   { "json", no_argument, NULL, 'j' },
-        { "edge", no_argument, NULL, 'e' },         { "out", required_argument, NULL, 'o' },
-        { "trace", required_argument, NULL, 't' },  { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 },
-    };
     struct arguments arguments = { .request = { .seeds = 5, .jobs = 1 } };
     int status = read_policies(DEFAULT_POLICIES, &arguments.request);
     int option;
-    while (!status && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+    while (!status && (option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+        if (option == '?' || option == ':')
+            return refuse_option(option, argv[optind - 1]);
         if (option == 'h') {
             fputs(usage, stdout);
             return 0;

@@ -138,6 +138,20 @@ static enum weir_status refuse(const struct argument *argument, struct weir_erro
                      VALUE_SHOWN, argument->value, must_be);
 }
 
+static enum weir_status refuse_unknown(struct weir_str name, struct weir_error *err)
+{
+    const char *names[sizeof(flags) / sizeof(flags[0])];
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        names[i] = flags[i].name;
+    const char *nearest = weir_str_nearest(name, names, sizeof(names) / sizeof(names[0]));
+    int len = name.len < VALUE_SHOWN ? (int)name.len : VALUE_SHOWN;
+    if (nearest)
+        return weir_fail(err, WEIR_E_INVALID, "unknown option \"%.*s\"; did you mean %s?", len,
+                         name.ptr, nearest);
+    return weir_fail(err, WEIR_E_INVALID, "unknown option \"%.*s\"; see weir-sim --help", len,
+                     name.ptr);
+}
+
 /* The next argument of argv, from *at on. */
 static enum weir_status next_argument(int argc, char **argv, int *at, struct argument *ret,
                                       struct weir_error *err)
@@ -148,8 +162,7 @@ static enum weir_status next_argument(int argc, char **argv, int *at, struct arg
     ret->flag = find_flag(name);
     ret->value = equals ? equals + 1 : NULL;
     if (!ret->flag)
-        return weir_fail(err, WEIR_E_INVALID, "unknown option \"%.*s\"; see weir-sim --help",
-                         VALUE_SHOWN, text);
+        return refuse_unknown(name, err);
     if (!takes_value(ret->flag) && ret->value)
         return weir_fail(err, WEIR_E_INVALID, "%s is \"%.*s\", must be given without a value",
                          ret->flag->name, VALUE_SHOWN, ret->value);

@@ -9,17 +9,7 @@
 
 const char *args_nearest(const char *typed, const char *const *names, size_t count)
 {
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        struct weir_str name = weir_str_from(names[i]);
-        size_t wrong = weir_str_distance(weir_str_from(typed), name);
-        if (wrong <= weir_str_tolerance(name) && wrong < least) {
-            least = wrong;
-            nearest = names[i];
-        }
-    }
-    return nearest;
+    return weir_str_nearest(weir_str_from(typed), names, count);
 }
 
 bool arg_is_given(const struct arg *arg)

@@ -182,7 +182,7 @@ static void add_open_rows(struct weir_buf *buf, const struct weir_job_listing *j
     if (it.count > it.shown_max)
         weir_buf_printf(buf, " and %zu more stretches", it.count - it.shown_max);
     if (!view->summed || it.count == 0)
-        weir_buf_printf(buf, "%sbehind %" PRIu64, it.count ? " and whatever is " : "", behind);
+        weir_buf_printf(buf, "%sfrom %" PRIu64 " on", it.count ? " and " : "", behind + 1);
     weir_buf_add_char(buf, '\n');
 }
 

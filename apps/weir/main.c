@@ -83,8 +83,22 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+static int refuse_option(const char *name)
+{
+    static const char *const names[] = { "--help", "--version", "-h" };
+    const char *nearest = args_nearest(name, names, sizeof(names) / sizeof(names[0]));
+    fprintf(stderr, "weir: there is no option \"%s\"", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean %s?\n", nearest);
+    else
+        fprintf(stderr, " in front of a command; weir help lists the commands\n");
+    return EXIT_USAGE;
+}
+
 static int refuse_name(const char *name)
 {
+    if (name[0] == '-')
+        return refuse_option(name);
     const char *names[COMMAND_COUNT + 1] = { "help" };
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         names[i + 1] = commands[i]->name;
@@ -111,7 +125,7 @@ static void print_overview(FILE *out)
 
 static int help(int argc, char **argv)
 {
-    if (argc == 0) {
+    if (argc == 0 || strcmp(argv[0], "help") == 0) {
         print_overview(stdout);
         return output_end(NULL);
     }

@@ -60,15 +60,13 @@ static const struct metric of_job[] = {
     { "requests_served", COUNTER, "requests answered", KIND_COUNT, POOL(requests_served) },
     { "total_backoff_time", COUNTER, "seconds that throttles block connections, added up",
       KIND_SPAN, POOL(total_backoff_time_us) },
+    /* Its connections have the plain name: one without a label beside them would double a sum. */
+    { "pool_total_throttle_events", COUNTER, "throttles of all connections", KIND_COUNT,
+      POOL(total_throttle_events) },
 };
 
-/* The only one that the pool and its connections share. */
-static const struct metric throttles = { "total_throttle_events", COUNTER,
-                                         "throttles; without a connection: of all", KIND_COUNT,
-                                         POOL(total_throttle_events) };
-
 static const struct metric of_connections[] = {
-    { "total_throttle_events", NULL, NULL, KIND_COUNT, RATE(total_throttle_events) },
+    { "total_throttle_events", COUNTER, "throttles", KIND_COUNT, RATE(total_throttle_events) },
     { "current_parallelism", GAUGE, "level of the policy", KIND_INT, RATE(current_parallelism) },
     { "max_parallelism", GAUGE, "the most that it may reach", KIND_INT, RATE(max_parallelism) },
     { "last_known_good_parallelism", GAUGE, "level before the last throttle", KIND_INT,
@@ -176,8 +174,7 @@ static void add_of_job(struct weir_buf *buf, const struct metric *metric,
 static void add_of_connections(struct weir_buf *buf, const struct metric *metric,
                                const struct progress_snapshot *snapshot)
 {
-    if (metric->help)
-        add_head(buf, metric);
+    add_head(buf, metric);
     for (size_t i = 0; i < snapshot->connection_count; i++) {
         const struct progress_connection *it = &snapshot->connections[i];
         const void *at = (const char *)it + metric->offset;
@@ -206,7 +203,6 @@ void metrics_text_draw(const struct progress_snapshot *snapshot, struct weir_buf
 {
     for (size_t i = 0; i < sizeof(of_job) / sizeof(of_job[0]); i++)
         add_of_job(ret, &of_job[i], snapshot);
-    add_of_job(ret, &throttles, snapshot);
     for (size_t i = 0; i < sizeof(of_connections) / sizeof(of_connections[0]); i++)
         add_of_connections(ret, &of_connections[i], snapshot);
     add_bounds(ret, snapshot);

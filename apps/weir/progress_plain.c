@@ -90,8 +90,8 @@ static void add_trouble(struct weir_buf *line, const struct progress_plain *prog
         weir_buf_printf(line, " throttled for %s", figure_span(throttled_s).text);
     }
     if (progress->job.stopping)
-        weir_buf_printf(line, "; stopping, %" PRIu32 " requests on their way",
-                        progress->job.requests_in_flight);
+        weir_buf_printf(line, "; stopping, %" PRIu32 " request%s", progress->job.requests_in_flight,
+                        progress->job.requests_in_flight == 1 ? " on its way" : "s on their way");
     if (progress->set_aside > 0) {
         weir_buf_add_text(line, "; ");
         add_name(line, progress->first_set_aside.name);
@@ -104,7 +104,21 @@ static void add_trouble(struct weir_buf *line, const struct progress_plain *prog
     }
 }
 
-/* A byte is a column at most. */
+/* What is too long ends with its last whole word. A byte is a column at most. */
+static void cut_at_word(const struct weir_buf *whole, char line[PROGRESS_PLAIN_COLUMNS + 1])
+{
+    static const char more[] = "\u2026";
+    struct weir_str text = weir_str(weir_buf_text(whole), whole->len);
+    size_t max =
+        text.len <= PROGRESS_PLAIN_COLUMNS ? text.len : PROGRESS_PLAIN_COLUMNS - strlen(more);
+    struct weir_str cut = weir_str_cut(text, max);
+    const char *blank = memrchr(cut.ptr, ' ', cut.len);
+    if (cut.len < text.len && text.ptr[cut.len] != ' ' && blank)
+        cut.len = (size_t)(blank - cut.ptr);
+    memcpy(line, cut.ptr, cut.len);
+    strcpy(line + cut.len, cut.len < text.len ? more : "");
+}
+
 void progress_plain_line(const struct progress_plain *progress,
                          char line[PROGRESS_PLAIN_COLUMNS + 1])
 {
@@ -114,10 +128,7 @@ void progress_plain_line(const struct progress_plain *progress,
     add_pass(&whole, &progress->job);
     add_rows(&whole, &progress->job);
     add_trouble(&whole, progress);
-    struct weir_str cut =
-        weir_str_cut(weir_str(weir_buf_text(&whole), whole.len), PROGRESS_PLAIN_COLUMNS);
-    memcpy(line, cut.ptr, cut.len);
-    line[cut.len] = '\0';
+    cut_at_word(&whole, line);
     weir_buf_release(&whole);
 }
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "figures.h"
@@ -49,6 +50,18 @@ static void add_done(struct view_line *line, const struct weir_job_progress *job
         view_printf(line, VIEW_BOLD, "%s done", figure_count(job->done).text);
 }
 
+/* Where there is no room for both, how long it takes goes before how fast it is. */
+static void add_pace(struct view_line *line, const struct weir_job_progress *job)
+{
+    struct figure rate = figure_rate(job->rows_per_second), left = figure_span(job->eta_s);
+    size_t both = strlen(rate.text) + strlen(left.text) + strlen(",  rows/s,  left");
+    bool narrow = line->columns_max < 79;
+    if (!narrow || job->eta_s < 0 || both <= line->columns_max - line->columns)
+        view_add_piece(line, VIEW_PLAIN, "%s rows/s", rate.text);
+    if (job->eta_s >= 0)
+        view_add_piece(line, VIEW_PLAIN, "%s left", left.text);
+}
+
 static void draw_total(struct view_line *line, const struct weir_job_progress *job)
 {
     add_share(line, job);
@@ -59,13 +72,7 @@ static void draw_total(struct view_line *line, const struct weir_job_progress *j
         view_add_piece(line, VIEW_PLAIN, "%s skipped", figure_count(job->skipped).text);
     if (job->over)
         return;
-    bool narrow = line->columns_max < 79; /* then how long it takes goes before how fast it is */
-    for (int i = 0; i < 2; i++) {
-        if (narrow == (i == 1))
-            view_add_piece(line, VIEW_PLAIN, "%s rows/s", figure_rate(job->rows_per_second).text);
-        else if (job->eta_s >= 0)
-            view_add_piece(line, VIEW_PLAIN, "%s left", figure_span(job->eta_s).text);
-    }
+    add_pace(line, job);
 }
 
 /* --- what is in the way ----------------------------------------------------------------------- */

@@ -117,6 +117,21 @@ size_t weir_str_tolerance(struct weir_str word)
     return word.len <= 3 ? 1 : word.len <= 8 ? 2 : word.len / 3;
 }
 
+const char *weir_str_nearest(struct weir_str typed, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        struct weir_str name = weir_str_from(names[i]);
+        size_t wrong = weir_str_distance(typed, name);
+        if (wrong <= weir_str_tolerance(name) && wrong < least) {
+            least = wrong;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
 uint64_t weir_str_hash(struct weir_str text)
 {
     uint64_t hash = 14695981039346656037ULL;

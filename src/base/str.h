@@ -64,6 +64,9 @@ struct weir_str weir_str_cut(struct weir_str text, size_t bytes_max);
 size_t weir_str_distance(struct weir_str a, struct weir_str b);
 size_t weir_str_tolerance(struct weir_str word);
 
+/* The one of `names` that a mistyped word was meant to be; NULL: none is near. */
+const char *weir_str_nearest(struct weir_str typed, const char *const *names, size_t count);
+
 /* FNV-1a. */
 uint64_t weir_str_hash(struct weir_str text);
 

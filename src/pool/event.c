@@ -63,12 +63,14 @@ bool weir_pool_events_take(struct weir_pool_events *events, struct weir_pool_eve
 static void log_throttle(const struct weir_pool_event *event, const struct weir_log_sink *sink)
 {
     const struct weir_verdict *verdict = &event->verdict;
+    const struct weir_log_field some = INTEGER("MaxRetries", event->attempt_max);
+    const struct weir_log_field any = TEXT("MaxRetries", "unlimited");
     const struct weir_log_field fields[] = {
         TEXT("Connection", event->connection_name),
         CODE("ErrorCode", verdict->code),
         DURATION("RetryAfter", verdict->retry_after_us),
         INTEGER("Attempt", event->attempt),
-        INTEGER("MaxRetries", event->attempt_max),
+        event->attempt_max > 0 ? some : any, /* a job tries until it is done */
         TEXT("Kind", weir_throttle_kind_name(verdict->throttle)),
         INTEGER("Limit", verdict->limit.value),
     };

@@ -126,11 +126,16 @@ def test_a_mistyped_word_gets_the_right_one(folder):
                          (["jobs", "shwo", "x"], '"show"'), (["completion", "bahs"], "bash"),
                          (["create", "--ownr", "x"], "--owner"),
                          (["resume", "--max-parallell", "3"], "--max-parallel"),
-                         (["explain", "--hlep"], "--help"),
+                         (["explain", "--hlep"], "--help"), (["--hlep"], "--help"),
+                         (["--verison"], "--version"),
                          (["rejects", "--with-reason", "x"], "--with-reasons")):
         result = run([WEIR, *words], cwd=folder)
         assert result.returncode == 2 and f"did you mean {right}?" in result.stderr, result
         assert result.stdout == "" and result.stderr.count("\n") == 1, result
+    assert run([WEIR, "help", "help"]).stdout == run([WEIR, "help"]).stdout
+    for words, right in ((["--prt", "0"], "--port"), (["--no-limit"], "--no-limits")):
+        result = run([SIM, *words], cwd=folder)
+        assert result.returncode == 2 and f"did you mean {right}?" in result.stderr, result
 
 
 def test_a_full_disk_is_exit_7_and_a_reader_that_leaves_is_no_noise(folder):

@@ -40,9 +40,11 @@ def test_on_a_narrow_terminal_each_cell_has_a_line(folder):
     with world(WEIR, SIM, folder) as it:
         make_all(it)
         result = it.weir("jobs", env={"COLUMNS": "80"})
+        shown = it.weir("jobs", "show", "c-open")
     blocks = [dict(re.split("  +", line, 1) for line in block.splitlines())
               for block in result.stdout.split("\n\n")]
     assert {block["JOB"]: block["STATE"] for block in blocks} == STATES, result
+    assert shown.stdout.count("\nnot finished rows from 4 on\n") == 1, shown
     assert max(map(len, result.stdout.splitlines())) <= 80, result
 
 

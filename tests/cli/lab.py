@@ -92,6 +92,11 @@ def test_wrong_arguments_are_explained(folder):
     for arguments, message in (
         ([], "say what to do"),
         (["walk"], "say what to do"),
+        (["rn", SOME[0]], 'there is no command "rn"; did you mean "run"?'),
+        (["run", "--sed", "3"], 'there is no option "--sed"; did you mean --seeds?'),
+        (["run", "--wobble"], 'there is no option "--wobble"; --help shows them'),
+        (["run", "--seeds"], "--seeds lacks its value"),
+        (["run", "--json=1"], "--json takes no value"),
         (["run"], "run takes at least one scenario file"),
         (["compare", SOME[0]], "compare takes --out DIR"),
         (["run", SOME[0], "--seeds", "0"], '--seeds is "0": it takes a number from 1 to 10000'),

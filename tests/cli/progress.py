@@ -435,6 +435,7 @@ def test_with_json_every_line_is_an_object_and_the_last_has_the_balance(folder):
         part = objects(run([WEIR, *words, "--limit", "1000", "--job-dir", folder + "/job"], env=env))
         end = part[-1]["result"]
         assert any(line.get("level") == "warning" for line in part), part
+        assert all(line["MaxRetries"] == "unlimited" for line in part if "MaxRetries" in line), part
         assert f"account at {url}, job {folder}/job" in messages(part), part
         assert end["exit_code"] == 6 and end["job"] == folder + "/job", end
         assert end["read"] == sum(end[name] for name in BALANCE[1:]) and end["done"] == 1000, end
@@ -468,7 +469,8 @@ def as_metrics(line):
     values = {("weir_job_" + snake(name)[5:], ()): float(value) for name, value in line.items()
               if isinstance(value, int) and name not in ("over",)}
     for name, value in line["Pool"].items():
-        values[snake(name), ()] = float(value)
+        own = name != "TotalThrottleEvents"  # that one is also of the connections
+        values[snake(name if own else "Pool" + name), ()] = float(value)
     for it in line["Connections"]:
         label = ("connection", it["ConnectionName"])
         values["weir_bound_by", (label, ("bound_by", it["BoundBy"]))] = 1.0
@@ -523,7 +525,9 @@ def check_against_summary(scraped, summary):
     values = scraped.values
     for name in ("read", "done", "rejected", "skipped"):
         assert values["weir_job_" + name, ()] <= summary[name], (name, summary)
-    assert values["weir_total_throttle_events", ()] <= summary["throttles"], summary
+    assert values["weir_pool_total_throttle_events", ()] <= summary["throttles"], summary
+    for name in {name for name, labels in values if labels}:
+        assert (name, ()) not in values, f"a sum of {name} would count twice"
     for it in summary["connections"]:
         label = (("connection", it["name"]),)
         assert 0 < values["weir_requests", label] <= it["requests"], it

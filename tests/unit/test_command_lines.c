@@ -96,6 +96,23 @@ START_TEST(a_line_of_progress_says_who_is_throttled_and_who_is_set_aside)
 }
 END_TEST
 
+START_TEST(a_line_that_is_too_long_ends_with_a_whole_word)
+{
+    struct progress_plain it = {
+        .job = { .stopping = true,
+                 .requests_in_flight = 1,
+                 .eta_s = -1,
+                 .read_share = -1,
+                 .trouble = "the name of the service cannot be resolved: nobody knows the host of "
+                            "this environment" },
+    };
+    char line[PROGRESS_PLAIN_COLUMNS + 1];
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:00:00  0 done, 0.0 rows/s; stopping, 1 request on its way; the name of "
+                           "the service cannot be resolved: nobody knows\u2026");
+}
+END_TEST
+
 START_TEST(a_job_of_several_passes_says_in_which_it_is)
 {
     struct progress_plain it = {
@@ -487,6 +504,7 @@ int main(void)
     suite_add(&s, counts_are_read_in_groups_of_three);
     suite_add(&s, spans_and_rates_never_show_sixty_seconds_or_nonsense);
     suite_add(&s, a_line_of_progress_says_who_is_throttled_and_who_is_set_aside);
+    suite_add(&s, a_line_that_is_too_long_ends_with_a_whole_word);
     suite_add(&s, a_job_of_several_passes_says_in_which_it_is);
     suite_add(&s, whatever_the_job_says_a_line_fits_120_columns_and_is_one_line);
     suite_add(&s, a_quoted_word_is_the_same_word_to_a_shell);

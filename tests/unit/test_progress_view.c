@@ -141,6 +141,15 @@ START_TEST(at_eighty_columns_the_moment_goes_and_the_countdown_stays)
 }
 END_TEST
 
+START_TEST(rate_and_time_keep_their_order_at_every_width)
+{
+    struct progress_snapshot it = usual();
+    check_view(&it, 64, 1, false,
+               " 41 %  12,300 done, 10 rejected, 1,234 rows/s, 3 min 21 s left\n");
+    check_view(&it, 60, 1, false, " 41 %  12,300 done, 10 rejected, 3 min 21 s left\n");
+}
+END_TEST
+
 START_TEST(at_sixty_columns_the_budgets_go)
 {
     struct progress_snapshot it = usual();
@@ -392,6 +401,7 @@ int main(void)
     suite_add(&s, a_wide_terminal_has_the_figures_of_the_budgets);
     suite_add(&s, at_eighty_columns_the_moment_goes_and_the_countdown_stays);
     suite_add(&s, at_sixty_columns_the_budgets_go);
+    suite_add(&s, rate_and_time_keep_their_order_at_every_width);
     suite_add(&s, at_forty_columns_names_states_and_flights_are_left);
     suite_add(&s, a_low_terminal_shows_the_busiest_and_counts_the_rest);
     suite_add(&s, what_is_in_the_way_has_a_line_of_its_own);

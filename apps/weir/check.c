@@ -94,7 +94,7 @@ static int run(int argc, char **argv)
 
 static size_t options(struct arg *ret)
 {
-    return job_args_list(JOB_ARGS_CHECK, ret);
+    return job_args_list(JOB_ARGS_CHECK, WEIR_OPERATION_CREATE, ret);
 }
 
 const struct command command_check = {

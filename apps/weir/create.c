@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weir create: new rows; see job_command.h. */
+#include "job_args.h"
 #include "job_command.h"
 
 static int run(int argc, char **argv)
@@ -7,11 +8,16 @@ static int run(int argc, char **argv)
     return job_command_run(&command_create, WEIR_OPERATION_CREATE, argc, argv);
 }
 
+static size_t options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_NEW, WEIR_OPERATION_CREATE, ret);
+}
+
 const struct command command_create = {
     .name = "create",
     .summary = "create rows from files",
     .run = run,
-    .options = job_command_options,
+    .options = options,
     /* clang-format off */
     .help =
         "usage: weir create TABLE FILE... [OPTION]...\n"

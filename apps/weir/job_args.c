@@ -94,13 +94,58 @@ enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, in
     return status ? status : check_place(table, count, use, operands, err);
 }
 
-size_t job_args_list(enum job_args_use use, struct arg *ret)
+/* --- what is not for an operation ------------------------------------------------------------- */
+
+/* What has no meaning for it is not offered; what would mislead is refused. */
+static const struct stranger {
+    const char *name;
+    enum weir_operation operation;
+    const char *why; /* NULL: it does no harm */
+} strangers[] = {
+    { "--key", WEIR_OPERATION_CREATE,
+      "a create takes no key; rows that may be there already are upserted" },
+    { "--yes", WEIR_OPERATION_CREATE, NULL },   /* nothing is asked */
+    { "--owner", WEIR_OPERATION_UPDATE, NULL }, /* caller says nothing; an id the mapping refuses */
+    { "--owner", WEIR_OPERATION_DELETE, NULL },
+};
+
+static const struct stranger *find_stranger(enum weir_operation operation, const char *name)
+{
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+        if (strangers[i].operation == operation && strcmp(strangers[i].name, name) == 0)
+            return &strangers[i];
+    }
+    return NULL;
+}
+
+enum weir_status job_args_check(const struct job_args *args, enum weir_operation operation,
+                                struct weir_error *err)
+{
+    struct job_args copy = *args;
+    struct arg table[ARGS_MAX];
+    size_t count = fill_table(&copy, JOB_ARGS_NEW, table);
+    for (size_t i = 0; i < count; i++) {
+        const struct stranger *it = find_stranger(operation, table[i].name);
+        if (it && it->why && arg_is_given(&table[i]))
+            return weir_fail(err, WEIR_E_INVALID, "%s", it->why);
+    }
+    return WEIR_OK;
+}
+
+static bool is_offered(const struct arg *arg, enum job_args_use use, enum weir_operation operation)
+{
+    if (use == JOB_ARGS_RESUME)
+        return !arg->fixed && strcmp(arg->name, "--yes") != 0;
+    return use != JOB_ARGS_NEW || !find_stranger(operation, arg->name);
+}
+
+size_t job_args_list(enum job_args_use use, enum weir_operation operation, struct arg *ret)
 {
     static struct job_args none;
     size_t kept = 0;
     size_t count = fill_table(&none, use, ret);
     for (size_t i = 0; i < count; i++) {
-        if (use != JOB_ARGS_RESUME || !ret[i].fixed)
+        if (is_offered(&ret[i], use, operation))
             ret[kept++] = ret[i];
     }
     return kept;

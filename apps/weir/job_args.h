@@ -53,8 +53,12 @@ struct job_args {
 enum weir_status job_args_parse(struct job_args *args, enum job_args_use use, int argc, char **argv,
                                 struct weir_error *err);
 
-/* The options that it takes, up to ARGS_MAX; returns how many. */
-size_t job_args_list(enum job_args_use use, struct arg *ret);
+/* WEIR_E_INVALID: something that has no place in a new job that does this. */
+enum weir_status job_args_check(const struct job_args *args, enum weir_operation operation,
+                                struct weir_error *err);
+
+/* The options to offer, up to ARGS_MAX; returns how many. `operation`: of a new job. */
+size_t job_args_list(enum job_args_use use, enum weir_operation operation, struct arg *ret);
 
 /*
  * What was given, into options that have their defaults; texts are borrowed. WEIR_E_INVALID: a

@@ -139,6 +139,8 @@ static enum weir_status read_words(struct run *run, struct weir_error *err)
 {
     struct job_args *args = &run->args;
     enum weir_status status = check_operands(run, err);
+    if (!status && !run->resuming)
+        status = job_args_check(args, run->operation, err);
     if (!status)
         status = job_args_progress(args, &run->form, err);
     if (!status)
@@ -355,11 +357,6 @@ int job_command_run(const struct command *command, enum weir_operation operation
     int code = run_words(&run, argc, argv);
     release(&run);
     return code;
-}
-
-size_t job_command_options(struct arg *ret)
-{
-    return job_args_list(JOB_ARGS_NEW, ret);
 }
 
 int job_command_resume(const struct command *command, int argc, char **argv)

@@ -17,9 +17,6 @@ int job_command_run(const struct command *command, enum weir_operation operation
                     char **argv);
 int job_command_resume(const struct command *command, int argc, char **argv);
 
-/* The options of a new job, for struct command. */
-size_t job_command_options(struct arg *ret);
-
 /*
  * Of help texts. Each fits one screen of 24 lines and 80 columns, so options stand together with
  * those of their kind; what each does is for the manual.

@@ -34,6 +34,7 @@ struct words {
     bool force;
     const char *table;
     const char *file;
+    bool owned; /* rows of the table have owners; known once its text is made */
 };
 
 /* --- the text --------------------------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static enum weir_status ask_others(struct weir_client *client, const struct weir
     return status;
 }
 
-static enum weir_status write_template(struct weir_client *client, const struct words *words,
+static enum weir_status write_template(struct weir_client *client, struct words *words,
                                        const struct input_names *names, struct weir_buf *text,
                                        struct weir_error *err)
 {
@@ -76,6 +77,7 @@ static enum weir_status write_template(struct weir_client *client, const struct 
     struct weir_table *table = NULL;
     struct others others = { 0 };
     enum weir_status status = ask_table(client, words->table, &table, err);
+    words->owned = !status && table->ownership == WEIR_OWNERSHIP_USER;
     if (!status)
         status = ask_others(client, table, columns, &others, err);
     if (!status)
@@ -89,7 +91,7 @@ static enum weir_status write_template(struct weir_client *client, const struct 
     return status;
 }
 
-static enum weir_status make_text(const struct settings *settings, const struct words *words,
+static enum weir_status make_text(const struct settings *settings, struct words *words,
                                   const struct input_names *names, struct weir_buf *text,
                                   struct weir_error *err)
 {
@@ -183,8 +185,18 @@ static enum weir_status write_text(const struct words *words, const struct weir_
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* Several connections would share the rows out, unless the input says whose they are. */
+static bool must_say_owner(const struct settings *settings, const struct words *words,
+                           struct weir_columns columns)
+{
+    bool owned = words->owned && settings->options->connection_count > 1;
+    for (uint32_t i = 0; owned && i < columns.count; i++)
+        owned = !weir_str_starts_nocase(columns.names[i], "ownerid");
+    return owned;
+}
+
 /* A line that can be pasted, whatever the files are called. */
-static void say_next(const struct words *words, uint32_t columns)
+static void say_next(const struct words *words, uint32_t columns, bool owner)
 {
     const char *const operands[] = { words->table, words->file, "--mapping", words->out };
     struct weir_buf line;
@@ -194,12 +206,18 @@ static void say_next(const struct words *words, uint32_t columns)
         weir_buf_add_char(&line, ' ');
         resume_line_quote(&line, operands[i]);
     }
+    if (words->settings.config) {
+        weir_buf_add_text(&line, " --config ");
+        resume_line_quote(&line, words->settings.config);
+    }
+    if (owner)
+        weir_buf_add_text(&line, " --owner caller");
     say("weir map: %u columns in %s; edit it, then try it with\n  %s", columns, words->out,
         weir_buf_text(&line));
     weir_buf_release(&line);
 }
 
-static enum weir_status map(const struct settings *settings, const struct words *words,
+static enum weir_status map(const struct settings *settings, struct words *words,
                             struct weir_error *err)
 {
     struct input_names names;
@@ -212,7 +230,8 @@ static enum weir_status map(const struct settings *settings, const struct words 
     if (!status)
         status = write_text(words, &text, err);
     if (!status && words->out)
-        say_next(words, input_names_columns(&names).count);
+        say_next(words, input_names_columns(&names).count,
+                 must_say_owner(settings, words, input_names_columns(&names)));
     weir_buf_release(&text);
     input_names_release(&names);
     return status;

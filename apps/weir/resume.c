@@ -10,7 +10,7 @@ static int run(int argc, char **argv)
 
 static size_t options(struct arg *ret)
 {
-    return job_args_list(JOB_ARGS_RESUME, ret);
+    return job_args_list(JOB_ARGS_RESUME, WEIR_OPERATION_CREATE, ret);
 }
 
 const struct command command_resume = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* weir upsert: rows that are there or not; see job_command.h. */
+#include "job_args.h"
 #include "job_command.h"
 
 static int run(int argc, char **argv)
@@ -7,11 +8,16 @@ static int run(int argc, char **argv)
     return job_command_run(&command_upsert, WEIR_OPERATION_UPSERT, argc, argv);
 }
 
+static size_t options(struct arg *ret)
+{
+    return job_args_list(JOB_ARGS_NEW, WEIR_OPERATION_UPSERT, ret);
+}
+
 const struct command command_upsert = {
     .name = "upsert",
     .summary = "change rows, or create those that are missing",
     .run = run,
-    .options = job_command_options,
+    .options = options,
     /* clang-format off */
     .help =
         "usage: weir upsert TABLE FILE... [OPTION]...\n"

@@ -217,6 +217,17 @@ def test_the_shells_offer_the_same_and_the_parser_takes_it(folder):
             assert "cannot be given again" not in result.stderr, (command, option, result)
 
 
+def test_what_an_operation_has_no_use_for_is_not_offered(folder):
+    no_use = {"create": {"--key", "--yes"}, "update": {"--owner"}, "delete": {"--owner"},
+              "upsert": set(), "resume": {"--yes", "--key", "--owner"}}
+    for command, names in no_use.items():
+        for offered in (options_of_zsh(command), options_of_fish(command)):
+            assert offered & {"--key", "--yes", "--owner"} == {
+                "--key", "--yes", "--owner"} - names, (command, offered)
+    refused = run([WEIR, "create", "account", "x.csv", "--key", "a"], cwd=folder)
+    assert refused.returncode == 2 and "takes no key" in refused.stderr, refused
+
+
 def test_every_command_is_offered(folder):
     expected = set(commands())
     assert expected <= ask_bash("weir", ""), ask_bash("weir", "")

@@ -97,6 +97,9 @@ def test_a_template_that_nobody_edited_loads_what_it_guessed(folder):
         write_config(folder, config)
         mapping = str(pathlib.Path(folder) / "m.json")
         written = weir(folder, "map", "account", rows, "-o", mapping)
+        pasted = run(["sh", "-c", written.stderr.splitlines()[-1]], cwd=folder,
+                     env={"PATH": os.path.dirname(WEIR) + ":/usr/bin:/bin"})
+        assert pasted.returncode == 0 and "--owner caller" in written.stderr, (written, pasted)
         loaded = weir(folder, "create", "account", rows, "--mapping", mapping, "--owner", "caller")
         found = accounts(url, config, "name,description")
     assert written.returncode == 0 and written.stdout == "", written

@@ -116,7 +116,11 @@ static void cut_at_word(const struct weir_buf *whole, char line[PROGRESS_PLAIN_C
     if (cut.len < text.len && text.ptr[cut.len] != ' ' && blank)
         cut.len = (size_t)(blank - cut.ptr);
     memcpy(line, cut.ptr, cut.len);
-    strcpy(line + cut.len, cut.len < text.len ? more : "");
+    if (cut.len < text.len) {
+        memcpy(line + cut.len, more, strlen(more));
+        cut.len += strlen(more);
+    }
+    line[cut.len] = '\0';
 }
 
 void progress_plain_line(const struct progress_plain *progress,

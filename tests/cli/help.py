@@ -121,6 +121,11 @@ def test_everything_that_was_promised_is_in_the_help(folder):
         assert not missing, (command, missing)
 
 
+def test_the_help_of_the_simulator_fits_forty_lines_of_eighty_columns(folder):
+    lines = run([SIM, "--help"]).stdout.splitlines()
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80, lines
+
+
 def test_a_mistyped_word_gets_the_right_one(folder):
     for words, right in ((["creat"], '"create"'), (["help", "rejcts"], '"rejects"'),
                          (["jobs", "shwo", "x"], '"show"'), (["completion", "bahs"], "bash"),

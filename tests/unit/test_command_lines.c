@@ -108,8 +108,9 @@ START_TEST(a_line_that_is_too_long_ends_with_a_whole_word)
     };
     char line[PROGRESS_PLAIN_COLUMNS + 1];
     progress_plain_line(&it, line);
-    ck_assert_str_eq(line, "0:00:00  0 done, 0.0 rows/s; stopping, 1 request on its way; the name of "
-                           "the service cannot be resolved: nobody knows\u2026");
+    ck_assert_str_eq(line,
+                     "0:00:00  0 done, 0.0 rows/s; stopping, 1 request on its way; the name of "
+                     "the service cannot be resolved: nobody knows\u2026");
 }
 END_TEST
 

@@ -295,12 +295,15 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
         learn_blindly(budget, lane, which, now_us);
 }
 
-/* As many as the service says, or fewer than there were. */
+/* As many as the service says, or fewer than there were on the server. */
 static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
                               const struct weir_named_limit *named, int64_t now_us)
 {
-    double fewer = flight->beside > 1 ? (double)flight->beside - 1 : 1;
-    budget->concurrent = named->value > 0 && named->value < fewer ? (double)named->value : fewer;
+    double fewer = ceil((double)flight->beside / budget->lane_count) - 1;
+    if (named->value > 0)
+        fewer = (double)named->value;
+    if (fewer < budget->concurrent)
+        budget->concurrent = fewer > 1 ? fewer : 1;
     budget->concurrent_us = now_us;
 }
 

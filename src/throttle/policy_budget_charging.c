@@ -14,6 +14,7 @@
 #define USED_MIN     0.03 /* of the budget */
 #define RHO_DROP     0.5
 #define RHO_STEP     0.2
+#define RHO_TURN     0.02
 #define FORGET       0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN  12
 #define BETTER       0.7 /* a guess has to leave this much less unexplained, … */
@@ -104,6 +105,17 @@ static void extend(struct weir_trend *trend, double keep, double t, double x, do
     trend->yy = trend->yy * keep + y * y;
 }
 
+/* One answer does not say much: it may turn ρ only so far. */
+static void turn_rho(struct weir_charging *charging, double rho)
+{
+    double most = RHO_TURN * charging->rho;
+    double turn = rho - charging->rho;
+    turn = turn > most ? most : turn < -most ? -most : turn;
+    rho = charging->rho + turn;
+    rho = rho < RHO_MIN ? RHO_MIN : rho;
+    charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
+}
+
 /* Read ρ off a trend: y over x, with a constant and a drift taken out of both. It has to explain
  * nearly all of what is left of y: what others do is not always steady. */
 static void read_trend(struct weir_charging *charging, const struct weir_trend *trend,
@@ -122,8 +134,7 @@ static void read_trend(struct weir_charging *charging, const struct weir_trend *
     if (sxx < least * n || sxy * sxy < EXPLAINED * sxx * syy)
         return;
     double rho = (-sxy + PULL * least * charging->rho) / (sxx + PULL * least);
-    rho = rho < RHO_MIN ? RHO_MIN : rho;
-    charging->rho = rho > RHO_MAX ? RHO_MAX : rho;
+    turn_rho(charging, rho);
 }
 
 /* What is left and what we use cannot be more than the whole: then we are charged less. Unless it

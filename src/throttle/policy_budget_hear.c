@@ -11,14 +11,14 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define COARSE       0.75 /* part of what should have left the window that has not */
-#define COARSE_FADES 0.97
-#define PROBE_FOUND  3.0 /* requests that a probe has to find room for to go on */
-#define UNTOLD       5   /* answers with one budget header from which the other has no limit */
-#define UNLIMITED    1e15
-#define SHARING_STEP 3.0   /* requests between two answers of a server, to be looked at */
-#define SHARING_SENT 100.0 /* in all, to be believed */
-#define SHARED       0.8   /* of them that one server has counted */
+#define COARSE        0.75 /* part of what should have left the window that has not */
+#define COARSE_FADES  0.97
+#define PROBE_FOUND   3.0 /* requests that a probe has to find room for to go on */
+#define UNTOLD        5   /* answers with one budget header from which the other has no limit */
+#define UNLIMITED     1e15
+#define SHARING_STEP  3.0   /* requests to others between two answers of a server, to look at */
+#define SHARING_MOVED 100.0 /* in all, to be believed */
+#define SHARED        0.25  /* of what separate accounts leave unexplained */
 
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which)
@@ -85,6 +85,12 @@ static void learn_coarseness(struct weir_budget *budget, struct weir_budget_lane
     lane->left_xy = lane->left_xy * COARSE_FADES + left * stayed;
 }
 
+/* It is known which server each request went to. */
+static bool is_exact(const struct weir_budget *budget)
+{
+    return budget->charging.trusted && (budget->lane_count == 1 || budget->pinned);
+}
+
 static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
                            int64_t now_us)
 {
@@ -98,8 +104,8 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
                        budget->window_us, now_us);
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
-                      budget->charging.trusted, budget->window_us, now_us);
-    it->heard_rho = weir_budget_rho(budget);
+                      budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
+    it->heard_own = weir_budget_rho(budget) * used[budget->charging.best];
     learn_coarseness(budget, it, foreign_before, now_us);
 }
 
@@ -118,23 +124,27 @@ double weir_budget_requests_on(const struct weir_budget *budget, uint32_t lane, 
     return used;
 }
 
-/* Do all servers draw on one account? Then what is left on one of them falls with the requests to
- * all. Requests tell it best: each is one. */
+/* Do all servers draw on one account? Then what is left on one of them moves with the requests to
+ * all, and not with those to itself. Requests tell it best: each is one. */
 static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
-                          double remaining, double total)
+                          double remaining, double own, double total)
 {
-    struct weir_requests_heard *last = &lane->requests_heard;
-    double sent = total - last->total;
-    if (last->known && remaining > 0 && sent >= SHARING_STEP) {
-        budget->sharing_fell += last->remaining - remaining;
-        budget->sharing_sent += sent;
-    }
-    *last = (struct weir_requests_heard){ remaining > 0, remaining, total };
-    if (budget->sharing_sent < SHARING_SENT)
+    struct weir_requests_heard last = lane->requests_heard;
+    double to_it = own - last.own;
+    double to_all = total - last.total;
+    double fell = last.remaining - remaining;
+    lane->requests_heard = (struct weir_requests_heard){ remaining > 0, remaining, own, total };
+    if (!last.known || remaining <= 0 || fabs(to_all - to_it) < SHARING_STEP)
         return;
-    budget->shared = budget->sharing_fell > SHARED * budget->sharing_sent;
-    budget->sharing_fell /= 2;
-    budget->sharing_sent /= 2;
+    budget->sharing_moved += fabs(to_all - to_it);
+    budget->missed_shared += (fell - to_all) * (fell - to_all);
+    budget->missed_alone += (fell - to_it) * (fell - to_it);
+    if (budget->sharing_moved < SHARING_MOVED)
+        return;
+    budget->shared = budget->missed_shared < SHARED * budget->missed_alone;
+    budget->sharing_moved /= 2;
+    budget->missed_shared /= 2;
+    budget->missed_alone /= 2;
 }
 
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
@@ -145,13 +155,13 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     double used = weir_budget_requests_on(budget, lane, at_us);
     weir_quota_sample(&it->quotas[WEIR_BUDGET_REQUESTS], remaining, used,
                       weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS), budget->charging.trusted,
-                      budget->window_us, now_us);
+                      is_exact(budget), budget->window_us, now_us);
     if (budget->lane_count == 1)
         return;
     double total = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++)
         total += weir_budget_requests_on(budget, i, at_us);
-    learn_sharing(budget, it, remaining, total);
+    learn_sharing(budget, it, remaining, used, total);
 }
 
 /* All servers draw on one account: one ledger for all. */

@@ -11,6 +11,8 @@
 #define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
 #define CROWDED  1.03 /* times the foreign use that is expected: it is not steady */
 #define DRAINS   0.3  /* of what is due */
+#define DOUBTS   2    /* times the noise that has to be due before draining is taken on trust */
+#define LATELY   128  /* short spans in a window */
 #define PERSISTS 20   /* a higher limit has to show for this part of a window */
 
 void weir_quota_init(struct weir_quota *quota, double limit)
@@ -26,6 +28,7 @@ void weir_quota_init(struct weir_quota *quota, double limit)
 void weir_quota_forget(struct weir_quota *quota)
 {
     memset(quota->highest, 0, sizeof(quota->highest));
+    memset(quota->lately, 0, sizeof(quota->lately));
     quota->foreign = 0;
     quota->first_us = WEIR_NEVER;
     quota->above_us = WEIR_NEVER;
@@ -72,6 +75,20 @@ static void keep_highest(struct weir_quota *quota, int64_t window_us, int64_t no
         quota->highest[0] = quota->foreign;
 }
 
+static void keep_lately(struct weir_quota *quota, bool exact, int64_t window_us, int64_t now_us)
+{
+    int64_t number = now_us / (window_us / LATELY + 1);
+    if (!exact)
+        quota->lately[0] = 0;
+    if (!exact || number != quota->lately_no) {
+        quota->lately[1] = quota->lately[0];
+        quota->lately[0] = 0;
+    }
+    quota->lately_no = number;
+    if (quota->foreign > quota->lately[0])
+        quota->lately[0] = quota->foreign;
+}
+
 static double draining(double amount, int64_t since_us, int64_t window_us, int64_t now_us)
 {
     if (since_us == WEIR_NEVER || now_us - since_us >= window_us)
@@ -91,7 +108,7 @@ static void look_down(struct weir_quota *quota, double ours, double noise, int64
 }
 
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
-                       bool trusted, int64_t window_us, int64_t now_us)
+                       bool trusted, bool exact, int64_t window_us, int64_t now_us)
 {
     double ours = remaining + used;
     if (trusted)
@@ -105,6 +122,7 @@ void weir_quota_sample(struct weir_quota *quota, double remaining, double used, 
         quota->first = quota->foreign;
         quota->first_us = now_us;
     }
+    keep_lately(quota, exact, window_us, now_us);
     if (now_us - quota->first_us > window_us)
         keep_highest(quota, window_us, now_us);
 }
@@ -115,14 +133,26 @@ void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us)
     quota->ghost_us = now_us;
 }
 
-/* Foreign use as it is now: what was there at the first sample goes on draining. */
-static double current(const struct weir_quota *quota, int64_t window_us, int64_t now_us)
+/* Whether what was there at the first sample may be taken to go on draining without a header that
+ * says so: if it has been seen to, or has had the time to show that it is a lower limit. */
+static bool drains(const struct weir_quota *quota, double noise, int64_t window_us, int64_t now_us)
+{
+    double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
+    return due > DOUBTS * noise;
+}
+
+/* Foreign use as it is now. While answers come they say what it is. */
+static double current(const struct weir_quota *quota, double noise, bool waits, int64_t window_us,
+                      int64_t now_us)
 {
     if (quota->first_us == WEIR_NEVER)
         return 0;
+    double seen = quota->lately[1] > quota->lately[0] ? quota->lately[1] : quota->lately[0];
+    if (!waits || !drains(quota, noise, window_us, now_us))
+        return seen;
     double drained = draining(quota->first, quota->first_us, window_us, quota->sample_us) -
                      draining(quota->first, quota->first_us, window_us, now_us);
-    return quota->foreign > drained ? quota->foreign - drained : 0;
+    return seen > drained ? seen - drained : 0;
 }
 
 /* Foreign use as it will be a window from now. */
@@ -142,10 +172,10 @@ static double expected(const struct weir_quota *quota, double noise, int64_t win
     return fresh * CROWDED * (double)window_us / (double)age_us;
 }
 
-double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t window_us,
+double weir_quota_ours(const struct weir_quota *quota, double noise, bool waits, int64_t window_us,
                        int64_t now_us)
 {
-    double foreign = current(quota, window_us, now_us);
+    double foreign = current(quota, noise, waits, window_us, now_us);
     if (quota->first_us != WEIR_NEVER) {
         double later = expected(quota, noise, window_us, now_us);
         foreign = later > foreign ? later : foreign;

@@ -25,6 +25,8 @@
 struct weir_quota {
     double limit;      /* believed */
     double foreign;    /* at the last sample */
+    double lately[2];  /* the most of it in this short span and in the one before */
+    int64_t lately_no; /* number of this short span */
     int64_t sample_us; /* of that */
     double first;      /* foreign at the first sample */
     int64_t first_us;  /* of that; WEIR_NEVER: no sample yet */
@@ -44,16 +46,19 @@ void weir_quota_set_limit(struct weir_quota *quota, double limit);
 /* What was seen of others holds no more: another limit, or another window. */
 void weir_quota_forget(struct weir_quota *quota);
 
-/* A header: `remaining`, with `used` of our own in the window. `noise`: what a sample may be off.
+/*
+ * A header: `remaining`, with `used` of our own in the window. `noise`: what a sample may be off.
+ * `exact`: it is off to one side only, because what we sent while the answer was on its way is in
+ * our books and not in the header; of the samples of a short span the least is true then.
  */
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
-                       bool trusted, int64_t window_us, int64_t now_us);
+                       bool trusted, bool exact, int64_t window_us, int64_t now_us);
 
 /* A throttle that our own use does not explain. */
 void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);
 
-/* What we may use, of a whole window. */
-double weir_quota_ours(const struct weir_quota *quota, double noise, int64_t window_us,
+/* What we may use, of a whole window. `waits`: nothing is in flight that would bring a sample. */
+double weir_quota_ours(const struct weir_quota *quota, double noise, bool waits, int64_t window_us,
                        int64_t now_us);
 
 #endif

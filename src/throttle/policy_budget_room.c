@@ -23,6 +23,7 @@
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
 #define SPARE            1.5 /* requests that there has to be room for now, whatever leaves later */
+#define SPARE_REQUESTS   1
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 
@@ -81,17 +82,17 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
         loads[i] = share(&loads[i], &any, part);
 }
 
-static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane, int which,
-                   int64_t now_us)
+static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                   const struct load *load, int which, int64_t now_us)
 {
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
     double noise = weir_budget_noise(budget, lane, which);
     if (weir_budget_is_coarse(budget, lane))
         noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
-    double all = weir_quota_ours(&lane->quotas[which], noise, budget->window_us, now_us);
-    if (which == WEIR_BUDGET_EXECUTION && lane->heard.known)
-        all +=
-            (weir_budget_rho(budget) - lane->heard_rho) * lane->heard.used[budget->charging.best];
+    bool waits = load->count <= 0;
+    double all = weir_quota_ours(&lane->quotas[which], noise, waits, budget->window_us, now_us);
+    if (which == WEIR_BUDGET_EXECUTION && lane->heard_us != WEIR_NEVER) /* as we see it by now */
+        all += weir_budget_rho(budget) * lane->heard.used[budget->charging.best] - lane->heard_own;
     return all * (1 - margin - budget->caution);
 }
 
@@ -153,14 +154,14 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     bool crowded = is_crowded(budget, lane);
     int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
     double rho = weir_budget_rho(budget);
-    double requests = ours(budget, lane, WEIR_BUDGET_REQUESTS, now_us);
+    double requests = ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
     double sent = (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us);
     double sent_later =
         (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us + horizon_us);
-    double execution = ours(budget, lane, WEIR_BUDGET_EXECUTION, now_us);
+    double execution = ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
     double used = execution_at(budget, lane, load->elapsed_us, 0, now_us);
     double used_later = execution_at(budget, lane, load->elapsed_us, (double)horizon_us, now_us);
-    bool requests_fit = sent + load->count + 1 <= requests;
+    bool requests_fit = sent + load->count + 1 + SPARE_REQUESTS <= requests;
     bool execution_fit = execution_fits(budget, lane, load, expected_us, execution, now_us);
     double by_requests = pace(requests, sent + load->count, sent_later + load->count,
                               1 / (expected_us > 1 ? expected_us : 1), horizon_us);

@@ -36,10 +36,11 @@ struct weir_budget_flight {
     uint32_t beside;    /* in flight when it was leased, itself included */
 };
 
-/* What a server said of requests last, and our books then: requests to all servers. */
+/* What a server said of requests last, and our books then: requests to it, and to all servers. */
 struct weir_requests_heard {
     bool known;
     double remaining;
+    double own;
     double total;
 };
 
@@ -52,7 +53,7 @@ struct weir_budget_lane {
     struct weir_requests_heard requests_heard;
     uint32_t untold;  /* answers that told of requests only */
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
-    double heard_rho; /* what the share was taken for then */
+    double heard_own; /* what our use was taken for then */
     double left_xx; /* what left our window between headers, and how much of it had not left the */
     double left_xy; /* server's: sums of squares and products, old samples fading */
     int64_t probe_us; /* a coarse window: no request before, while none is in flight */
@@ -79,13 +80,14 @@ struct weir_budget {
 
     uint32_t lane_count;
     struct weir_budget_lane lanes[WEIR_LANES_MAX];
-    bool shared;           /* all servers draw on one account: one lane for all */
-    double sharing_sent;   /* requests to all servers between two answers of one, … */
-    double sharing_fell;   /* … and what its header fell by */
-    bool pinned;           /* the affinity cookie holds: lanes can be chosen */
-    double tries;          /* requests that were meant for a server, old ones fading */
-    double hits;           /* of them, answered by it */
-    uint64_t leases;       /* granted */
+    bool shared;          /* all servers draw on one account: one lane for all */
+    double sharing_moved; /* requests to other servers between two answers of one */
+    double missed_shared; /* what they leave unexplained of its header if there is one account … */
+    double missed_alone;  /* … and if each server has its own: sums of squares */
+    bool pinned;          /* the affinity cookie holds: lanes can be chosen */
+    double tries;         /* requests that were meant for a server, old ones fading */
+    double hits;          /* of them, answered by it */
+    uint64_t leases;      /* granted */
     uint64_t search_lease; /* the last of them that was for any server */
     uint32_t searched;     /* requests for any server since the last new one was found */
 

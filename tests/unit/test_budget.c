@@ -243,7 +243,7 @@ START_TEST(a_header_that_says_less_is_believed_at_once)
     serve(1, 1, SECONDS(2), 1, &used_us);
     int count = burst();
     ck_assert_int_ge(count, 1);
-    double ours = weir_quota_ours(&budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION], 0,
+    double ours = weir_quota_ours(&budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION], 0, false,
                                   budget->window_us, now_us);
     ck_assert_double_lt(ours, 62e6);
 }

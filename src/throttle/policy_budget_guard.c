@@ -2,7 +2,7 @@
 /* The efficiency guard; see policy_budget_guard.h. */
 #include "throttle/policy_budget_guard.h"
 
-#define FORGET      0.99
+#define FORGET      0.997
 #define RISE        1.5  /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL        0.85

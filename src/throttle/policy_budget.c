@@ -38,22 +38,23 @@
 #define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
 #define CONCURRENT_SPARE       2  /* of the concurrency limit that is left alone */
 
-#define UNKNOWN_US    (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
-#define MEAN_WEIGHT   0.06
-#define MEAN_SAMPLES  16
-#define STICK_FADES   0.98
-#define STICK_TRIES   12
-#define STICK_FROM    0.86 /* hits per try from which lanes are chosen, … */
-#define STICK_UNTIL   0.75 /* … until which they are */
-#define CAUTION_STEP  0.01
-#define CAUTION_MAX   0.10
-#define CAUTION_FADES 0.7  /* in a clean window */
-#define CREEP         0.95 /* of the blind share, a clean window that was used up */
-#define EXPLAINED     0.85 /* of the limit that own use has to make up to be what tripped it */
-#define EXPLORE_STEP  1.25
-#define EXPLORES      3  /* in a window */
-#define EXPLORE_REST  12 /* windows after a throttle */
-#define LIMIT_DIFFERS 0.01
+#define UNKNOWN_US      (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
+#define MEAN_WEIGHT     0.06
+#define MEAN_SAMPLES    16
+#define STICK_FADES     0.98
+#define STICK_TRIES     12
+#define STICK_FROM      0.86 /* hits per try from which lanes are chosen, … */
+#define STICK_UNTIL     0.75 /* … until which they are */
+#define CAUTION_STEP    0.01
+#define CAUTION_MAX     0.10
+#define CAUTION_FADES   0.7  /* in a clean window */
+#define CREEP           0.95 /* of the blind share, a clean window that was used up */
+#define EXPLAINED       0.85 /* of the limit that own use has to make up to be what tripped it */
+#define EXPLORE_STEP    1.25
+#define EXPLORES        3  /* in a window */
+#define EXPLORE_REST    12 /* windows after a throttle */
+#define LIMIT_DIFFERS   0.01
+#define EXECUTION_DOUBT 0.1 /* requests are counted, time is estimated */
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -73,6 +74,7 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_EXECUTION], execution_us);
+    lane->quotas[WEIR_BUDGET_EXECUTION].doubt = EXECUTION_DOUBT;
 }
 
 static void init(void *state, const struct weir_adaptive_rate_options *options)

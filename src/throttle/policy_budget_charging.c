@@ -20,6 +20,7 @@
 #define BETTER       0.7 /* a guess has to leave this much less unexplained, … */
 #define BETTER_STALE 0.4 /* … and one that takes headers for old, this much */
 #define RIDGE        0.01
+#define LEAP         0.4  /* of the budget */
 #define MOVED_MIN    0.01 /* of the budget: own use before headers are judged */
 #define RHO_MIN      0.05
 #define RHO_MAX      1.0
@@ -167,9 +168,24 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
         bound_rho(charging, heard->remaining, heard->used[charging->best], budget);
 }
 
+/* What is left has leapt by more than anybody can have used or freed: a header that was wrong is
+ * right now, or the other way round. What was learned from one says nothing of the other, but for
+ * the share that is charged. */
+static void notice_leap(struct weir_charging *charging, struct weir_heard *last, double remaining,
+                        const double *used, double budget)
+{
+    double own = fabs(used[charging->best] - last->used[charging->best]);
+    if (!last->known || fabs(remaining - last->remaining) <= LEAP * budget + own)
+        return;
+    struct weir_charging kept = { .rho = charging->rho, .best = charging->best };
+    *charging = kept;
+    *last = (struct weir_heard){ 0 };
+}
+
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
                         const double *used, double budget, int64_t window_us, int64_t now_us)
 {
+    notice_leap(charging, last, remaining, used, budget);
     if (last->known && remaining > 0) {
         double y = remaining - last->remaining;
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "weir/stats.h"
 
-#define HIGHER   1.1  /* times the limit: our own use is not known well enough to see less */
 #define LEAST    0.05 /* of the limit that is ours in any case: without answers nothing is learned */
 #define CROWDED  1.03 /* times the foreign use that is expected: it is not steady */
 #define DRAINS   0.3  /* of what is due */
@@ -48,7 +47,7 @@ static void look_up(struct weir_quota *quota, double remaining, double ours, dou
 {
     if (remaining > quota->limit)
         weir_quota_set_limit(quota, remaining);
-    if (ours <= quota->limit * HIGHER + noise) {
+    if (ours <= quota->limit * (1 + quota->doubt) + noise) {
         quota->above_us = WEIR_NEVER;
         return;
     }

@@ -24,6 +24,7 @@
 
 struct weir_quota {
     double limit;      /* believed */
+    double doubt;      /* part of it that our own use may be off by: not a higher limit yet */
     double foreign;    /* at the last sample */
     double lately[2];  /* the most of it in this short span and in the one before */
     int64_t lately_no; /* number of this short span */

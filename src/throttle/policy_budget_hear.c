@@ -100,8 +100,11 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     double foreign_before = quota->foreign;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = weir_budget_used_under(budget, lane, weir_charging_guess(i), now_us);
+    bool trusted = budget->charging.trusted;
     weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
                        budget->window_us, now_us);
+    if (trusted && !budget->charging.trusted)
+        budget->blind_rho = budget->charging.rho; /* it is still the best that is known */
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, is_exact(budget), budget->window_us, now_us);

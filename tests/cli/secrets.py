@@ -165,7 +165,7 @@ def run_and_watch(it, words):
             said.append(line)
             with contextlib.suppress(OSError):
                 it.look("ps", family_of(process.pid))
-            found = re.search(rb"metrics at (http://\S+)", line)
+            found = re.search(rb"metrics at (http://[^\s\"]+)", line)
             if found:
                 with contextlib.suppress(OSError):
                     served.append(urllib.request.urlopen(found[1].decode()).read())

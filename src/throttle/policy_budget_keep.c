@@ -20,6 +20,12 @@
 #define LANE_WORDS 3
 #define UNIT       1000.0 /* fractions are kept in thousandths */
 
+/* Limits that are believed, of a window. */
+#define REQUESTS_MIN     INT64_C(20)
+#define REQUESTS_MAX     INT64_C(100000000)
+#define EXECUTION_MIN_US (4 * WEIR_US_PER_S)
+#define EXECUTION_MAX_US INT64_C(1000000000000000) /* what a server without a limit is given */
+
 struct words {
     unsigned char *bytes;
     size_t used;
@@ -79,6 +85,29 @@ size_t weir_budget_save(const void *state, int64_t now_us, void *bytes, size_t b
     return words.used <= words.max ? words.used * 8 : 0;
 }
 
+/* A window's limit that a service may have: anything else would stop us, or let everything pass. */
+static bool is_limit(int64_t limit, int64_t least, int64_t most)
+{
+    return limit >= least && limit <= most;
+}
+
+static bool check_lane(struct words *words)
+{
+    get(words);
+    int64_t requests = get(words);
+    int64_t execution_us = get(words);
+    bool good = is_limit(requests, REQUESTS_MIN, REQUESTS_MAX) &&
+                is_limit(execution_us, EXECUTION_MIN_US, EXECUTION_MAX_US);
+    for (int left = PORTIONS * WEIR_SERIES_COUNT; left > 0; left--) {
+        int64_t series = get(words);
+        int64_t age_us = get(words);
+        int64_t amount = get(words);
+        good = good && series >= 0 && series < WEIR_SERIES_COUNT && age_us >= 0 &&
+               age_us <= WEIR_US_PER_HOUR && amount >= 0 && amount <= 2 * EXECUTION_MAX_US;
+    }
+    return good;
+}
+
 /* Bytes that are not ours, or of another time, are refused before anything is changed. */
 static bool check(const void *bytes, size_t len)
 {
@@ -91,10 +120,13 @@ static bool check(const void *bytes, size_t len)
     int64_t guess = get(&words);
     int64_t lanes = get(&words);
     size_t lane_words = LANE_WORDS + (size_t)PORTIONS * WEIR_SERIES_COUNT * 3;
-    return window_us >= WEIR_US_PER_S && window_us <= WEIR_US_PER_HOUR && concurrent >= 1 &&
-           concurrent <= WEIR_BUDGET_FLIGHTS_MAX && rho >= 1 && rho <= 2 * (int64_t)UNIT &&
-           guess >= 0 && guess < WEIR_CHARGING_GUESSES && lanes >= 1 && lanes <= WEIR_LANES_MAX &&
-           len / 8 == HEAD_WORDS + (size_t)lanes * lane_words;
+    bool good = window_us >= WEIR_US_PER_S && window_us <= WEIR_US_PER_HOUR && concurrent >= 1 &&
+                concurrent <= WEIR_BUDGET_FLIGHTS_MAX && rho >= 1 && rho <= 2 * (int64_t)UNIT &&
+                guess >= 0 && guess < WEIR_CHARGING_GUESSES && lanes >= 1 &&
+                lanes <= WEIR_LANES_MAX && len / 8 == HEAD_WORDS + (size_t)lanes * lane_words;
+    for (int64_t i = 0; good && i < lanes; i++)
+        good = check_lane(&words);
+    return good;
 }
 
 static void load_lane(struct words *words, struct weir_budget *budget,
@@ -103,15 +135,12 @@ static void load_lane(struct words *words, struct weir_budget *budget,
     uint64_t server_id = (uint64_t)get(words);
     double requests = (double)get(words);
     double execution = (double)get(words);
-    weir_budget_lane_init(budget, lane, server_id, requests > 0 ? requests : 1,
-                          execution > 0 ? execution : 1, now_us);
+    weir_budget_lane_init(budget, lane, server_id, requests, execution, now_us);
     for (int left = PORTIONS * WEIR_SERIES_COUNT; left > 0; left--) {
         int64_t series = get(words);
         int64_t at_us = now_us - age_us - get(words);
         int64_t amount = get(words);
-        bool inside = at_us > now_us - budget->window_us && at_us <= now_us;
-        if (inside && series >= 0 && series < WEIR_SERIES_COUNT && amount > 0 &&
-            (double)amount < 2 * execution + 2 * requests)
+        if (at_us > now_us - budget->window_us && amount > 0)
             weir_ledger_add(&lane->ledger, (enum weir_series)series, at_us, amount);
     }
 }

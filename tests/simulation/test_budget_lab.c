@@ -13,14 +13,14 @@
 #include "lab/run.h"
 #include "support/suite.h"
 
-/* WEIR_SEEDS=N: so many worlds; WEIR_FULL=1: ten thousand. */
+/* WEIR_WORLDS=N: so many worlds; WEIR_FULL=1: ten thousand. */
 #define WORLDS      200
 #define WORLDS_FULL 10000
 #define TROUBLES    12
 
 static uint64_t count_of(uint64_t few, uint64_t many)
 {
-    const char *seeds = getenv("WEIR_SEEDS");
+    const char *seeds = getenv("WEIR_WORLDS");
     if (seeds)
         return strtoull(seeds, NULL, 10);
     return getenv("WEIR_FULL") ? many : few;

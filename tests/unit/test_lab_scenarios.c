@@ -54,6 +54,7 @@ static void read_folder(const char *folder)
 
 static void read_all(void)
 {
+    count = 0;
     read_folder(SCENARIOS);
     held_out = count;
     read_folder(SCENARIOS "/held-out");

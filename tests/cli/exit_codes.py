@@ -20,7 +20,7 @@ import time
 import urllib.request
 import uuid
 
-from harness import run, run_tests
+from harness import Running, run, run_tests
 from job_kit import PATIENCE_S, bad_names, world
 
 WEIR, SIM, FAULT = map(os.path.abspath, sys.argv[1:4])
@@ -102,7 +102,7 @@ def too_long(rows):
     return rows
 
 
-class Stopped:
+class Stopped(Running):
     """A job of create that runs beside the test."""
 
     def __init__(self, it, rows, *more, program=WEIR, batch=5, **variables):
@@ -113,15 +113,6 @@ class Stopped:
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env={"HOME": "/nonexistent", **it.environment(), **variables},
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
 
     def end(self):
         self.stderr = self.process.communicate(timeout=PATIENCE_S)[1]

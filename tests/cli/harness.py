@@ -42,6 +42,19 @@ def run(arguments, **more):
                           env=environment, **more)
 
 
+class Running:
+    """A process, `self.process`, with its standard error in a pipe, that does not outlive its test."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
 def run_tests(module):
     """Each function test_… of a module is a test; it gets a folder. Prints TAP, exits."""
     tests = [(name, function) for name, function in vars(module).items()

@@ -18,7 +18,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from harness import run, run_tests, simulator, write_config
+from harness import Running, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
@@ -115,7 +115,7 @@ def library_path():
     return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
 
 
-class Background:
+class Background(Running):
     """A command that runs beside the test; its standard error is read as it comes."""
 
     def __init__(self, folder, *arguments, **more):
@@ -140,15 +140,6 @@ class Background:
     def end(self):
         self.stderr += self.process.communicate(timeout=PATIENCE_S)[1].decode()
         return self.process.returncode
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
 
 
 def wait_for(condition):

@@ -16,7 +16,7 @@ import termios
 import urllib.request
 
 import prometheus
-from harness import run, run_tests, simulator, write_config
+from harness import Running, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
@@ -480,7 +480,7 @@ def as_metrics(line):
     return values
 
 
-class Piped:
+class Piped(Running):
     """A job whose progress is read as JSON, line by line."""
 
     def __init__(self, folder, words):
@@ -495,15 +495,6 @@ class Piped:
             self.url = found[1] if found else self.url
             if line.startswith('{"over":'):
                 yield parse_line(line)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
 
 
 def scrape(url):

@@ -57,6 +57,21 @@ def settings(values):
             for part in ("--set", f"Dataverse:{key}={value}")]
 
 
+def duration(seconds):
+    return f"{max(1, round(seconds * 1000))}ms"
+
+
+def scaled(scale):
+    """The policies' and the buffer's default durations, in a world whose window is `scale` of five minutes."""
+    return {
+        "AdaptiveRate:MinIncreaseInterval": duration(5 * scale),
+        "AdaptiveRate:LastKnownGoodTTL": duration(300 * scale),
+        "AdaptiveRate:IdleResetPeriod": duration(300 * scale),
+        "AdaptiveRate:Budget:Window": duration(300 * scale),
+        "Resilience:RetryAfterBuffer": duration(1 * scale),
+    }
+
+
 def wait_until(condition, what, seconds=60):
     """Ask again and again, on a clock that cannot be stopped by what is being tested."""
     pause, end = threading.Event(), time.monotonic() + seconds

@@ -16,7 +16,7 @@ import json
 import sys
 import urllib.error
 
-from campaign import CREATE, FULL, Job, judge, run_tests, seed_of, subfolder, world
+from campaign import CREATE, FULL, Job, judge, run_tests, scaled, seed_of, subfolder, world
 
 CONNECTIONS = 3
 WINDOW_S = 60
@@ -25,19 +25,7 @@ SERVICE_S = 5 * SCALE   # of a batch
 BATCH = 2
 EXEC_S = 4 * WINDOW_S   # a connection sustains four in flight, as out there
 AT_ONCE = 48            # requests of the other client
-
-
-def duration(seconds):
-    return f"{max(1, round(seconds * 1000))}ms"
-
-
-# The defaults, in this world's time.
-SCALED = {
-    "AdaptiveRate:MinIncreaseInterval": duration(5 * SCALE),
-    "AdaptiveRate:LastKnownGoodTTL": duration(300 * SCALE),
-    "AdaptiveRate:IdleResetPeriod": duration(300 * SCALE),
-    "Resilience:RetryAfterBuffer": duration(1 * SCALE),
-}
+SCALED = scaled(SCALE)
 
 
 def load_world(folder, seed):

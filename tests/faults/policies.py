@@ -16,7 +16,7 @@ no cookie.
 import concurrent.futures
 import sys
 
-from campaign import CREATE, FULL, Job, run_tests, seed_of, subfolder, world
+from campaign import CREATE, FULL, Job, run_tests, scaled, seed_of, subfolder, world
 
 CONNECTIONS = 2
 WINDOW_S = 6
@@ -35,17 +35,7 @@ POLICIES = {
 }
 
 
-def duration(seconds):
-    return f"{max(1, round(seconds * 1000))}ms"
-
-
-SCALED = {
-    "AdaptiveRate:MinIncreaseInterval": duration(5 * SCALE),
-    "AdaptiveRate:LastKnownGoodTTL": duration(300 * SCALE),
-    "AdaptiveRate:IdleResetPeriod": duration(300 * SCALE),
-    "AdaptiveRate:Budget:Window": duration(WINDOW_S),
-    "Resilience:RetryAfterBuffer": duration(1 * SCALE),
-}
+SCALED = scaled(SCALE)
 
 
 def small_world(folder, name, requests, **more):

@@ -50,6 +50,7 @@ int exit_code_of(const struct weir_error *err)
     case WEIR_E_INVALID:
     case WEIR_E_NOT_FOUND:
     case WEIR_E_TOO_BIG:
+    case WEIR_E_DAMAGED:
         return EXIT_USAGE;
     case WEIR_E_IO:
         return EXIT_LOCAL_IO;

@@ -75,7 +75,7 @@ static int end(const struct run *run, int code)
         .reason = run->error.status ? run->error.message : NULL,
         .directory = run->begun || run->broken_off ? weir_job_directory(run->job) : NULL,
     };
-    if (run->broken_off || (finished && job_report_is_unfinished(result)))
+    if (run->broken_off || (finished && job_report_can_go_on(result)))
         it.resume = run->resume_line;
     if (finished && weir_job_trouble(run->job)[0])
         it.reason = weir_job_trouble(run->job);

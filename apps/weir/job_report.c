@@ -73,9 +73,10 @@ static void say_problems(const struct report_problems *problems, const char *rep
     weir_buf_release(&text);
 }
 
-bool job_report_is_unfinished(const struct weir_job_result *result)
+bool job_report_can_go_on(const struct weir_job_result *result)
 {
-    return result->ends || result->unknown > 0 || result->not_sent > 0;
+    bool unfinished = result->ends || result->unknown > 0 || result->not_sent > 0;
+    return unfinished && !(result->ends & WEIR_END_DAMAGED);
 }
 
 /* What was given up is not gone: the service goes on executing after its client has left. */
@@ -125,19 +126,7 @@ static void say_set_aside(struct weir_job *job)
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-/* What was compressed cannot be read to its end; it will not be another time, and what is mended is
- * another file than the job's. The words are those of records/gzip.c. */
-static bool is_beyond_resume(const struct weir_job_result *result, const char *trouble)
-{
-    static const char *const words[] = { " is cut: it ends within its compressed data",
-                                         " is damaged at byte ",
-                                         " has something else behind its compressed data" };
-    for (size_t i = 0; (result->ends & WEIR_END_INPUT) && i < sizeof(words) / sizeof(words[0]); i++)
-        if (strstr(trouble, words[i]))
-            return true;
-    return false;
-}
-
+/* What is mended is another file than the job's. */
 static void say_beyond_resume(const struct weir_job *job)
 {
     const struct weir_job_options *options = weir_job_options(job);
@@ -180,8 +169,8 @@ void job_report(struct weir_job *job, const struct weir_job_result *result,
     say_late(result);
     if (trouble[0])
         say("%s", trouble);
-    if (is_beyond_resume(result, trouble))
+    if (result->ends & WEIR_END_DAMAGED)
         say_beyond_resume(job);
-    else if (job_report_is_unfinished(result))
+    else if (job_report_can_go_on(result))
         say_resume(result, resume_line);
 }

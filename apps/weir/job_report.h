@@ -13,7 +13,7 @@ void job_report(struct weir_job *job, const struct weir_job_result *result,
                 const struct report_problems *problems, const char *report,
                 const char *resume_line);
 
-/* Whether there is something to go on with. */
-bool job_report_is_unfinished(const struct weir_job_result *result);
+/* Whether there is something to go on with, and a later run could. */
+bool job_report_can_go_on(const struct weir_job_result *result);
 
 #endif

@@ -35,6 +35,7 @@ enum weir_status {
     WEIR_E_INVALID,            /* an argument, a value or a file that is not as it must be */
     WEIR_E_NOT_FOUND,          /* no connection, key or file of that name */
     WEIR_E_TOO_BIG,            /* larger than its bound */
+    WEIR_E_DAMAGED,            /* a compressed file that is cut or broken: it stays so */
     WEIR_E_IO,                 /* a file could not be read or written */
     WEIR_E_POOL_EXHAUSTED,     /* no slot came free within AcquireTimeout */
     WEIR_E_SERVICE_PROTECTION, /* throttled: retries used up, or the wait exceeds the tolerance */

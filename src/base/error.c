@@ -10,6 +10,7 @@ static const char *const status_names[WEIR_STATUS_COUNT] = {
     [WEIR_E_INVALID] = "invalid",
     [WEIR_E_NOT_FOUND] = "not found",
     [WEIR_E_TOO_BIG] = "too big",
+    [WEIR_E_DAMAGED] = "damaged",
     [WEIR_E_IO] = "input or output error",
     [WEIR_E_POOL_EXHAUSTED] = "pool exhausted",
     [WEIR_E_SERVICE_PROTECTION] = "service protection",

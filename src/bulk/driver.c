@@ -106,6 +106,8 @@ static void hear_end_of_input(struct weir_driver *driver, int64_t now_us)
     if (status) {
         driver->broken_input = err;
         weir_executor_stop(&driver->executor, WEIR_END_INPUT, now_us);
+        if (status == WEIR_E_DAMAGED)
+            weir_executor_stop(&driver->executor, WEIR_END_DAMAGED, now_us);
     }
     weir_executor_end_of_input(&driver->executor, now_us);
 }

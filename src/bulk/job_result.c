@@ -56,6 +56,8 @@ static void view_run(struct weir_job *job, struct weir_driver_view *ret)
         return;
     ret->broken_input = job->pass_failure;
     ret->result.ends |= WEIR_END_INPUT;
+    if (job->pass_failure.status == WEIR_E_DAMAGED)
+        ret->result.ends |= WEIR_END_DAMAGED;
 }
 
 /* Every row that an earlier run may have sent was offered to this one, or is finished. */

@@ -85,7 +85,7 @@ static enum weir_status begin(struct weir_gunzip *gunzip, struct weir_str *in,
             zeros++;
         use(gunzip, in, zeros);
         if (in->len)
-            return weir_fail(err, WEIR_E_INVALID,
+            return weir_fail(err, WEIR_E_DAMAGED,
                              "has something else behind its compressed data, at byte %" PRIu64,
                              gunzip->used);
     } else if (in->len) {
@@ -111,7 +111,7 @@ static enum weir_status inflate_some(struct weir_gunzip *gunzip, struct weir_str
     if (result == Z_STREAM_END)
         gunzip->state = BETWEEN;
     else if (result != Z_OK && result != Z_BUF_ERROR)
-        return weir_fail(err, WEIR_E_INVALID, "is damaged at byte %" PRIu64 ": %s", gunzip->used,
+        return weir_fail(err, WEIR_E_DAMAGED, "is damaged at byte %" PRIu64 ": %s", gunzip->used,
                          stream->msg ? stream->msg : "not what gzip makes");
     return WEIR_OK;
 }
@@ -131,7 +131,7 @@ enum weir_status weir_gunzip_step(struct weir_gunzip *gunzip, struct weir_str *i
     } while (!status && in->len && made < out_bytes);
     if (!status && !made && !in->len && in_last && gunzip->state == MEMBER)
         status =
-            weir_fail(err, WEIR_E_INVALID,
+            weir_fail(err, WEIR_E_DAMAGED,
                       "is cut: it ends within its compressed data, at byte %" PRIu64, gunzip->used);
     /* What was made before it failed comes first; it will fail again. */
     if (status && !made)

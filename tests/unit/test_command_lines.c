@@ -307,6 +307,7 @@ START_TEST(every_status_has_its_exit_code)
         [WEIR_E_INVALID] = 2,
         [WEIR_E_NOT_FOUND] = 2,
         [WEIR_E_TOO_BIG] = 2,
+        [WEIR_E_DAMAGED] = 2,
         [WEIR_E_IO] = 7,
         [WEIR_E_POOL_EXHAUSTED] = 6,
         [WEIR_E_SERVICE_PROTECTION] = 6,

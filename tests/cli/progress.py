@@ -104,6 +104,7 @@ class Terminal:
         self.screen = Screen(columns, lines)
         self.controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.lose_nothing(terminal)
         kept = {name: value for name, value in os.environ.items()
                 if name in ("PATH", "LD_LIBRARY_PATH")}
         kept["PATH"] = os.path.dirname(WEIR) + ":" + kept["PATH"]
@@ -114,6 +115,14 @@ class Terminal:
                  "XDG_STATE_HOME": str(pathlib.Path(folder) / "state"), **environment})
         os.close(terminal)
         self.pending = b""
+
+    @staticmethod
+    def lose_nothing(terminal):
+        """A terminal throws away what is on its way to the screen when Ctrl-C is typed: now and
+        then half a frame, and then no screen could be told from what arrived."""
+        modes = termios.tcgetattr(terminal)
+        modes[3] |= termios.NOFLSH
+        termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
     @staticmethod
     def take():

@@ -281,10 +281,10 @@ static enum weir_status write_reject(struct weir_scribe *scribe, struct weir_scr
         .http_status = error->http_status,
         .service_code = error->code,
         .attempts = state->attempts,
-        .column = row->column,
+        .column = weir_str_cut(row->column, WEIR_JOURNAL_TEXT_MAX),
         .class_name = text_of(ours ? "input" : weir_class_name(error->class_)),
         .message = message_of(scribe, row, error),
-        .request_id = text_of(error->request_id),
+        .request_id = weir_str_cut(text_of(error->request_id), WEIR_JOURNAL_TEXT_MAX),
         .connection = text_of(ours ? "" : scribe->settings->connections[error->connection].name),
         .bytes = bytes_of(scribe, row),
     };

@@ -71,6 +71,10 @@ CSV_ROWS = {
 
 # The line, words of the message, the member that is to blame.
 JSON_ROWS = {
+    "an_unknown_name_longer_than_a_journal_keeps": (
+        b'{"' + b"n" * 5000 + b'":1}\n', ["no column"], "n" * 4096),
+    "a_name_longer_than_a_journal_keeps_twice": (
+        b'{"' + b"n" * 5000 + b'":1,"' + b"n" * 5000 + b'":1}\n', ["again"], "n" * 4096),
     "depth": (b'{"name":' + b"[" * 100000 + b"]" * 100000 + b"}\n", ["nested more than 64 deep"], None),
     "a_member_twice": (b'{"name":"A","name":"B"}\n', ["name", "again"], "name"),
     "a_number_beyond_every_range": (b'{"name":"A","weir_measure":1e400}\n', ["1e400"], "weir_measure"),

@@ -115,8 +115,7 @@ enum weir_end {
     WEIR_END_LIMIT = 1 << 4,     /* a deadline, a number of rows, a tolerance */
     WEIR_END_INTERRUPT = 1 << 5, /* weir_job_stop() */
     WEIR_END_INPUT = 1 << 6,     /* it could not be read, or is not what it was */
-    WEIR_END_INTERNAL =
-        1 << 7,                /* the service, or weir itself, did not do as it must; see the log */
+    WEIR_END_INTERNAL = 1 << 7,  /* the service, or weir itself, did not do as it must */
     WEIR_END_DAMAGED = 1 << 8, /* besides WEIR_END_INPUT: it will be as unreadable in a later run */
 };
 

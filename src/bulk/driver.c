@@ -201,13 +201,6 @@ static void note_lessons(struct weir_driver *driver, int64_t now_us)
     driver->lessons_us = weir_time_add(now_us, LESSONS_EVERY_US);
 }
 
-static void log_events(struct weir_driver *driver)
-{
-    struct weir_pool_event event;
-    while (weir_core_event(&driver->core, &event))
-        weir_pool_event_log(&event, &driver->options.client->sink);
-}
-
 static void set_timer(struct weir_driver *driver)
 {
     int64_t next_us = weir_executor_next_us(&driver->executor);
@@ -249,7 +242,8 @@ static uint64_t rows_ended(const struct weir_driver *driver)
            fates[WEIR_FATE_SKIPPED] + fates[WEIR_FATE_REJECTED];
 }
 
-void weir_driver_turn(struct weir_driver *driver)
+/* Whatever can be done now. */
+static void turn(struct weir_driver *driver)
 {
     int64_t now_us = weir_loop_now_us(driver->loop);
     if (driver->over_told)
@@ -268,11 +262,48 @@ void weir_driver_turn(struct weir_driver *driver)
     give_back(driver);
     if (now_us >= driver->lessons_us)
         note_lessons(driver, now_us);
-    log_events(driver);
     weir_progress_note(&driver->progress, rows_ended(driver), now_us);
     if (!driver->over)
         set_timer(driver);
+}
+
+/* --- coming and going ------------------------------------------------------------------------- */
+
+#define EVENTS_AT_ONCE 8
+
+static size_t take_events(struct weir_driver *driver, struct weir_pool_event events[EVENTS_AT_ONCE])
+{
+    size_t count = 0;
+    while (count < EVENTS_AT_ONCE && weir_core_event(&driver->core, &events[count]))
+        count++;
+    return count;
+}
+
+/* A sink may ask for the progress of its job: nobody is told anything under the lock. */
+static void log_events(struct weir_driver *driver)
+{
+    const struct weir_log_sink *sink = &driver->options.client->sink;
+    struct weir_pool_event events[EVENTS_AT_ONCE];
+    for (size_t count; (count = take_events(driver, events)) > 0;) {
+        pthread_mutex_unlock(&driver->lock);
+        for (size_t i = 0; i < count; i++)
+            weir_pool_event_log(&events[i], sink);
+        pthread_mutex_lock(&driver->lock);
+    }
+}
+
+void weir_driver_enter(struct weir_driver *driver)
+{
+    pthread_mutex_lock(&driver->lock);
+}
+
+void weir_driver_leave(struct weir_driver *driver)
+{
+    if (driver->started)
+        turn(driver);
+    log_events(driver);
     tell_over(driver);
+    pthread_mutex_unlock(&driver->lock);
 }
 
 /* --- being woken ------------------------------------------------------------------------------ */
@@ -282,19 +313,16 @@ static void on_wake(struct weir_task *task)
     struct weir_driver *driver =
         (struct weir_driver *)((char *)task - offsetof(struct weir_driver, wake));
     __atomic_store_n(&driver->wake_posted, false, __ATOMIC_SEQ_CST);
-    pthread_mutex_lock(&driver->lock);
-    if (driver->started)
-        weir_driver_turn(driver);
-    pthread_mutex_unlock(&driver->lock);
+    weir_driver_enter(driver);
+    weir_driver_leave(driver);
 }
 
 static void on_timer(struct weir_timer *timer)
 {
     struct weir_driver *driver =
         (struct weir_driver *)((char *)timer - offsetof(struct weir_driver, timer));
-    pthread_mutex_lock(&driver->lock);
-    weir_driver_turn(driver);
-    pthread_mutex_unlock(&driver->lock);
+    weir_driver_enter(driver);
+    weir_driver_leave(driver);
 }
 
 void weir_driver_wake(struct weir_driver *driver)
@@ -394,12 +422,11 @@ static void on_start(struct weir_task *task)
 {
     struct weir_driver *driver =
         (struct weir_driver *)((char *)task - offsetof(struct weir_driver, start));
-    pthread_mutex_lock(&driver->lock);
+    weir_driver_enter(driver);
     weir_timer_init(&driver->timer, driver->loop, on_timer);
     driver->bytes_before = bytes_sent(driver);
     driver->started = true;
-    weir_driver_turn(driver);
-    pthread_mutex_unlock(&driver->lock);
+    weir_driver_leave(driver);
 }
 
 void weir_driver_start(struct weir_driver *driver)

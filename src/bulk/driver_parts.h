@@ -78,8 +78,12 @@ struct weir_driver {
 
 /* --- driver.c --- */
 
-/* Do whatever can be done now. Under the lock, on the loop thread. */
-void weir_driver_turn(struct weir_driver *driver);
+/*
+ * Whoever comes home to the loop thread with something enters, says it, and leaves: then everything
+ * is done that can be done now, and, outside the lock, the sink hears what has happened.
+ */
+void weir_driver_enter(struct weir_driver *driver);
+void weir_driver_leave(struct weir_driver *driver);
 
 /* Has the journal failed? Then the executor is told, and nothing is sent any more. */
 void weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us);

@@ -101,13 +101,12 @@ static void on_answer(void *ctx, const struct weir_call_answer *answer)
 {
     struct weir_flight *flight = ctx;
     struct weir_driver *driver = flight->driver;
-    pthread_mutex_lock(&driver->lock);
+    weir_driver_enter(driver);
     flight->call = NULL;
     if (flight->load)
         tell(flight, answer);
     end_flight(flight);
-    weir_driver_turn(driver);
-    pthread_mutex_unlock(&driver->lock);
+    weir_driver_leave(driver);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -117,9 +116,6 @@ static void on_unwritable(struct weir_flight *flight, struct weir_error *err)
 {
     struct weir_driver *driver = flight->driver;
     int64_t now_us = weir_loop_now_us(driver->loop);
-    struct weir_log_field field = { "Reason", WEIR_LOG_TEXT, 0, err->message };
-    weir_log(&driver->options.client->sink, WEIR_LOG_ERROR, "unwritable",
-             "a request could not be written", &field, 1);
     weir_driver_note_trouble(driver, err);
     weir_executor_stop(&driver->executor, WEIR_END_INTERNAL, now_us);
     weir_executor_unsent(&driver->executor, flight->load, WEIR_UNSENT_TRANSIENT, now_us);
@@ -183,7 +179,7 @@ static void on_token(void *ctx, enum weir_status status, const struct weir_token
     struct weir_flight *flight = ctx;
     struct weir_driver *driver = flight->driver;
     bool gone = false;
-    pthread_mutex_lock(&driver->lock);
+    weir_driver_enter(driver);
     flight->asking = false;
     if (flight->load && status)
         on_no_token(flight, err);
@@ -191,8 +187,7 @@ static void on_token(void *ctx, enum weir_status status, const struct weir_token
         gone = depart(flight, token);
     if (!gone)
         end_flight(flight);
-    weir_driver_turn(driver);
-    pthread_mutex_unlock(&driver->lock);
+    weir_driver_leave(driver);
 }
 
 void weir_flight_begin(struct weir_driver *driver, struct weir_load *load)

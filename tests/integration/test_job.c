@@ -266,9 +266,40 @@ START_TEST(a_connection_that_was_set_aside_before_the_job_stays_so)
 }
 END_TEST
 
+static uint64_t looks;
+
+static void look_at_the_job(void)
+{
+    struct weir_job_progress progress;
+    struct weir_job_connection connection;
+    if (!job_rig.job)
+        return;
+    weir_job_progress(job_rig.job, &progress);
+    weir_job_connection(job_rig.job, 0, &connection);
+    __atomic_add_fetch(&looks, progress.pass, __ATOMIC_SEQ_CST);
+}
+
+/* It is called outside all locks: whoever is told of a throttle may ask how things stand. */
+START_TEST(a_sink_may_look_at_the_job_that_it_hears_of)
+{
+    job_rig_start(2, WEIR_OPERATION_CREATE, "account");
+    job_begin();
+    looks = 0;
+    rig.heard = look_at_the_job;
+    job_faults("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"count\":1,\"retry_after\":1}");
+    job_add_accounts(0, 200);
+    job_finish(0);
+    rig.heard = NULL;
+    ck_assert_uint_gt(looks, 0);
+    ck_assert_int_eq(job_ledger("account", "rows"), 200);
+    job_rig_end();
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("job");
+    suite_add(&s, a_sink_may_look_at_the_job_that_it_hears_of);
     suite_add(&s, rows_from_memory_are_created_and_their_ids_are_in_the_order_of_the_rows);
     suite_add_loop(&s, "every_operation_does_what_it_says", every_operation_does_what_it_says, 2);
     suite_add(&s, a_row_that_is_no_object_is_rejected_and_the_others_go_on);

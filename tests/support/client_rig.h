@@ -27,6 +27,7 @@ struct rig {
     struct weir_error err;
     pthread_mutex_t lock; /* of the log */
     struct weir_buf log;
+    void (*heard)(void); /* called for every record, on whatever thread; NULL: nobody */
 };
 
 static struct rig rig;
@@ -62,6 +63,8 @@ static inline void rig_write_log(void *ctx, const struct weir_log_record *record
     weir_buf_add_text(&rig.log, line);
     weir_buf_add_char(&rig.log, '\n');
     pthread_mutex_unlock(&rig.lock);
+    if (rig.heard)
+        rig.heard();
 }
 
 static inline void rig_open(void)

@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "figures.h"
 #include "job_place.h"
+#include "journal/place.h"
 #include "resume_line.h"
 #include "say.h"
 
@@ -20,6 +22,11 @@ static void say_balance(const struct weir_job_result *result)
         figure_count(result->unknown).text, figure_count(result->not_sent).text);
     if (result->absent > 0)
         say("%s of the rows done were not there any more", figure_count(result->absent).text);
+    if (result->halfway > 0)
+        say("%s of the rows not sent are written; their lookups or states are still to come",
+            figure_count(result->halfway).text);
+    if (!result->read_to_end && result->ends)
+        say("the input was not read to its end");
 }
 
 static void say_cost(const struct weir_job *job, const struct weir_job_result *result)
@@ -38,6 +45,8 @@ static void say_cost(const struct weir_job *job, const struct weir_job_result *r
     say("%s", "");
 }
 
+/* --- rejected rows ---------------------------------------------------------------------------- */
+
 /* Why the rejects file has fewer rows than were rejected. */
 static void say_superseded(uint64_t rows)
 {
@@ -48,17 +57,57 @@ static void say_superseded(uint64_t rows)
             rows == 1 ? "it" : "them");
 }
 
-static void say_files(const struct weir_job *job, const struct weir_job_result *result)
+/* What a later pass refused is created all the same: to create it again is no cure. */
+static void say_there(const struct report_problems *problems)
+{
+    uint64_t again = problems->there - problems->withheld;
+    if (problems->withheld > 0)
+        say("%s of the rejected rows %s created without their lookups or states, under ids that "
+            "were made for them: ids.csv has those, the rejects file does not have the rows",
+            figure_count(problems->withheld).text, problems->withheld == 1 ? "is" : "are");
+    if (again > 0)
+        say("%s of the rejected rows %s created without their lookups or states: when the cause is "
+            "mended, load the rejects file with weir upsert and the same options",
+            figure_count(again).text, again == 1 ? "is" : "are");
+}
+
+static bool has_file(const char *directory, const char *name)
+{
+    struct weir_path path = weir_path_join(directory, name);
+    return access(path.text, F_OK) == 0;
+}
+
+/* Those that are there: a disk that is full has kept some from being written. */
+static void say_files(const struct weir_job *job, const struct weir_job_result *result,
+                      const struct report_problems *problems)
 {
     const char *directory = weir_job_directory(job);
-    char *rejects = result->rejected > 0 ? job_place_rejects(directory) : NULL;
+    uint64_t kept = problems->superseded + problems->withheld;
+    char *rejects = result->rejected > kept ? job_place_rejects(directory) : NULL;
+    bool reasons = result->rejected > 0 && has_file(directory, "errors.jsonl");
+    bool created = result->done + result->halfway + problems->there > 0 &&
+                   weir_job_options(job)->operation == WEIR_OPERATION_CREATE;
     if (rejects)
-        say("rejected rows: %s, reasons: %s/errors.jsonl", rejects, directory);
-    else if (result->rejected > 0)
-        say("reasons: %s/errors.jsonl", directory);
+        say_part("rejected rows: %s%s", rejects, reasons ? ", " : "");
+    if (reasons)
+        say_part("reasons: %s/errors.jsonl", directory);
+    if (rejects || reasons)
+        say("%s", "");
     free(rejects);
-    if (result->done > 0 && weir_job_options(job)->operation == WEIR_OPERATION_CREATE)
+    if (created && has_file(directory, "ids.csv"))
         say("ids of the created rows: %s/ids.csv", directory);
+}
+
+/* What a job of an earlier day has left undone is not this one's affair. */
+static void say_skipped(struct weir_job *job, const struct weir_job_result *result)
+{
+    struct weir_job_progress progress;
+    weir_job_progress(job, &progress);
+    if (result->skipped > 0 && progress.passes > 1)
+        say("%s row%s there from an earlier job and left as %s; weir upsert with the same "
+            "--id-from sets lookups and states, too",
+            figure_count(result->skipped).text, result->skipped == 1 ? " was" : "s were",
+            result->skipped == 1 ? "it was" : "they were");
 }
 
 /* Line by line: one may be longer than what is said at once. */
@@ -135,7 +184,9 @@ static void say_beyond_resume(const struct weir_job *job)
     if (options->operation != WEIR_OPERATION_CREATE)
         say("rows that are done are then written once more");
     else if (options->id_from)
-        say("with the same --id-from the rows that are there are skipped");
+        say("with the same --id-from, weir upsert writes the rows that are there once more, and "
+            "weir "
+            "create skips them");
     else
         say("leave out the rows whose numbers are in %s/ids.csv, which are there and would be "
             "created twice",
@@ -146,8 +197,9 @@ static void say_beyond_resume(const struct weir_job *job)
 static void say_resume(const struct weir_job_result *result, const char *resume_line)
 {
     if (result->ends & WEIR_END_ERRORS)
-        say("not finished; rejected rows of all runs count: with a --max-errors N above %s, or it "
-            "stops at once, go on with\n  %s",
+        say("not finished; rejected rows of all runs count: with a --max-errors that allows more "
+            "than "
+            "%s, go on with\n  %s",
             figure_count(result->rejected).text, resume_line);
     else
         say("not finished; go on with\n  %s", resume_line);
@@ -161,8 +213,11 @@ void job_report(struct weir_job *job, const struct weir_job_result *result,
     say_cost(job, result);
     say_set_aside(job);
     say_problems(problems, report);
-    say_files(job, result);
+    say_files(job, result, problems);
     say_superseded(problems->superseded);
+    if (weir_job_options(job)->operation == WEIR_OPERATION_CREATE)
+        say_there(problems);
+    say_skipped(job, result);
     if (report)
         say("report: %s", report);
     say_unknown(job, result);

@@ -73,6 +73,13 @@ static bool read_number(const struct weir_json_node *root, const char *name, uin
     return true;
 }
 
+static bool read_bool(const struct weir_json_node *root, const char *name)
+{
+    const struct weir_json_node *node = weir_json_find(root, name);
+    return node && node->type == WEIR_JSON_BOOL &&
+           weir_str_equal(node->text, weir_str_from("true"));
+}
+
 static bool read_summary(struct job_view *view, const struct weir_json_node *root)
 {
     uint64_t exit_code;
@@ -84,6 +91,7 @@ static bool read_summary(struct job_view *view, const struct weir_json_node *roo
                  read_number(root, "exit_code", &exit_code) && exit_code <= 255;
     if (whole)
         view->exit_code = (int)exit_code;
+    view->read_to_end = read_bool(root, "read_to_end");
     return whole;
 }
 

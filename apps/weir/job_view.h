@@ -28,6 +28,7 @@ struct job_view {
     uint64_t skipped;
     uint64_t unknown;  /* known if summed */
     uint64_t not_sent; /* known if summed */
+    bool read_to_end;  /* known if summed: the input has no more rows than those */
     int exit_code;     /* known if summed */
 };
 

@@ -181,7 +181,7 @@ static void add_open_rows(struct weir_buf *buf, const struct weir_job_listing *j
         weir_buf_add_text(buf, "that cannot be told");
     if (it.count > it.shown_max)
         weir_buf_printf(buf, " and %zu more stretches", it.count - it.shown_max);
-    if (!view->summed || it.count == 0)
+    if (!view->summed || !view->read_to_end || it.count == 0)
         weir_buf_printf(buf, "%sfrom %" PRIu64 " on", it.count ? " and " : "", behind + 1);
     weir_buf_add_char(buf, '\n');
 }

@@ -92,6 +92,8 @@ void report_problems_add(struct report_problems *problems, const struct weir_rej
     char *key = make_key(reject);
     problems->rejects++;
     problems->superseded += reject->superseded;
+    problems->there += reject->pass > 0;
+    problems->withheld += reject->pass > 0 && reject->bytes.len == 0;
     for (size_t i = 0; i < problems->count; i++) {
         if (strcmp(problems->list[i].key, key) == 0) {
             problems->list[i].rows++;

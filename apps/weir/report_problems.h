@@ -45,6 +45,8 @@ struct report_problems {
     uint64_t rejects;    /* all of them */
     uint64_t others;     /* of them, not in the list */
     uint64_t superseded; /* of all: a later row with the same key replaces them */
+    uint64_t there;      /* of all: they are written, and a later pass was refused … */
+    uint64_t withheld;   /* … of them, not for the rejects file, because they would be doubled */
 };
 
 void report_problems_add(struct report_problems *problems, const struct weir_reject *reject,

@@ -95,8 +95,9 @@ struct weir_job_options {
                                       as make good use of the time that requests take, which is
                                       learned on the way */
     uint64_t rejected_max;         /* * rejected rows after which the job stops; UINT64_MAX: any */
-    double rejected_share_max;     /* * or this share of the rows, 0 … 1, once there are 100 of
-                                      them; 0: not used */
+    double rejected_share_max;     /* * or this share of the rows that were read, 0 … 1, as if they
+                                      were 1,000 as long as there are fewer and more may come; 0:
+                                      not used */
     uint64_t rows_max;             /* * of the input that this run may read, in each pass; 0: all */
     int64_t deadline_us;           /* * this run stops after so long; 0: never */
     double rows_per_second_max;    /* * 0: any */
@@ -131,6 +132,8 @@ struct weir_job_result {
     uint64_t skipped;  /* there already, from an earlier job that derived the same ids */
     uint64_t unknown;  /* may have been executed; a resume finds out */
     uint64_t not_sent; /* have not been executed */
+    uint64_t halfway;  /* of them: written, with a pass for their lookups or states still to come */
+    bool read_to_end;  /* the input has no more rows than those */
 
     /* Of this run. */
     unsigned ends; /* enum weir_end, as bits */

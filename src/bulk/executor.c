@@ -256,8 +256,8 @@ void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batc
 
 void weir_executor_end_of_input(struct weir_executor *executor, int64_t now_us)
 {
-    (void)now_us;
     executor->input_ended = true;
+    weir_executor_end_early(executor, now_us); /* now it is known how many rows there are */
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

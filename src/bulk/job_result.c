@@ -88,6 +88,7 @@ struct balance {
     uint64_t rejected;
     uint64_t unknown;
     uint64_t not_sent;
+    uint64_t halfway; /* of them */
     bool wrong;
 };
 
@@ -129,6 +130,19 @@ static uint64_t rest_of_pass(struct weir_job *job, const struct weir_driver_view
     return rest;
 }
 
+/* Rows that the first pass has written, and that are neither through the last one nor lost on the
+ * way there. */
+static uint64_t halfway(const struct weir_job *job, const struct weir_totals *totals,
+                        const struct balance *it)
+{
+    uint64_t written = totals->pass[WEIR_PASS_ROWS].done;
+    uint64_t on = it->done + (job->pass == WEIR_PASS_ROWS ? 0 : it->unknown);
+    for (int pass = WEIR_PASS_ROWS + 1; pass < WEIR_PASSES; pass++)
+        on += totals->pass[pass].rejected;
+    uint64_t rows = job->last_pass != WEIR_PASS_ROWS && written > on ? written - on : 0;
+    return rows < it->not_sent ? rows : it->not_sent;
+}
+
 /* What is not done, rejected, skipped or unknown has a pass before it. */
 static struct balance weigh(struct weir_job *job, const struct weir_driver_view *view)
 {
@@ -149,6 +163,7 @@ static struct balance weigh(struct weir_job *job, const struct weir_driver_view 
     uint64_t known = it.done + it.absent + it.skipped + it.rejected + it.unknown;
     it.wrong |= known > it.read;
     it.not_sent = known < it.read ? it.read - known : 0;
+    it.halfway = halfway(job, &totals, &it);
     return it;
 }
 
@@ -201,6 +216,8 @@ void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
         .skipped = balance.skipped,
         .unknown = balance.unknown,
         .not_sent = balance.not_sent,
+        .halfway = balance.halfway,
+        .read_to_end = weir_job_is_complete(job) || job->pass != WEIR_PASS_ROWS,
         .ends = view.result.ends | (job->limited ? WEIR_END_LIMIT : 0u),
         .exit_code = exit_code_of(job, &view, &balance, weir_job_is_complete(job)),
         .elapsed_s = (double)(now_us - job->begun_us) / WEIR_US_PER_S,
@@ -274,6 +291,7 @@ enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_
         .skipped = result->skipped,
         .unknown = result->unknown,
         .not_sent = result->not_sent,
+        .read_to_end = result->read_to_end,
         .elapsed_s = result->elapsed_s,
         .cpu_user_s = seconds(usage.ru_utime),
         .cpu_system_s = seconds(usage.ru_stime),

@@ -424,9 +424,10 @@ static void settle(struct weir_landing *landing)
         weir_result_note_late(&executor->result, landing->now_us + executor->plan.late_us);
 }
 
-/* A share says little of a few rows. It is one of the rows that were read: those that we refuse
+/* A share says little of a few rows, and files are seldom bad all over: until the input has ended
+ * it is one of a thousand rows at least. It is one of the rows that were read: those that we refuse
  * ourselves end at once, long before the good ones beside them. */
-#define SHARE_ROWS_MIN 100
+#define SHARE_ROWS_MIN 1000
 
 static bool has_too_many_errors(const struct weir_executor *executor)
 {
@@ -434,8 +435,9 @@ static bool has_too_many_errors(const struct weir_executor *executor)
     uint64_t before = executor->ended_before;
     uint64_t seen = executor->result.read > before ? executor->result.read : before;
     double share = executor->plan.errors_share_max;
+    uint64_t rows = executor->input_ended || seen > SHARE_ROWS_MIN ? seen : SHARE_ROWS_MIN;
     return rejected > executor->plan.errors_max ||
-           (share > 0 && seen >= SHARE_ROWS_MIN && (double)rejected > share * (double)seen);
+           (share > 0 && (double)rejected > share * (double)rows);
 }
 
 void weir_executor_end_early(struct weir_executor *executor, int64_t now_us)

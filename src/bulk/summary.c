@@ -105,6 +105,8 @@ void weir_summary_write(const struct weir_summary *summary, struct weir_buf *tex
     add_count(&object, "skipped", summary->skipped);
     add_count(&object, "unknown", summary->unknown);
     add_count(&object, "not_sent", summary->not_sent);
+    add_key(&object, "read_to_end");
+    weir_buf_add_text(text, summary->read_to_end ? "true" : "false");
     add_seconds(&object, "elapsed_s", summary->elapsed_s);
     add_seconds(&object, "cpu_user_s", summary->cpu_user_s);
     add_seconds(&object, "cpu_system_s", summary->cpu_system_s);

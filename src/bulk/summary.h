@@ -30,6 +30,7 @@ struct weir_summary {
     uint64_t skipped;
     uint64_t unknown;
     uint64_t not_sent;
+    bool read_to_end; /* there are no more rows than those that were read */
     double elapsed_s; /* seconds are written to the millisecond */
     double cpu_user_s;
     double cpu_system_s;

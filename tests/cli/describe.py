@@ -6,10 +6,8 @@ import os
 import pathlib
 import re
 import sys
-import urllib.parse
-import urllib.request
 
-from harness import run, run_tests, simulator, write_config
+from harness import ask, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 
@@ -41,16 +39,8 @@ def with_item(folder):
 
 def definition(url, config, table):
     """What the service itself says of the columns: name -> attribute."""
-    user = config["Dataverse"]["Connections"][0]
-    form = urllib.parse.urlencode({
-        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
-        "grant_type": "client_credentials", "scope": url + "/.default"})
-    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
-    request = urllib.request.Request(
-        f"{url}/api/data/v9.2/EntityDefinitions(LogicalName='{table}')/Attributes?$select="
-        "LogicalName,IsValidForCreate,IsValidForUpdate,IsValidForRead",
-        headers={"Authorization": "Bearer " + token["access_token"]})
-    found = json.load(urllib.request.urlopen(request))["value"]
+    found = ask(url, config, f"EntityDefinitions(LogicalName='{table}')/Attributes?$select="
+                "LogicalName,IsValidForCreate,IsValidForUpdate,IsValidForRead")
     return {attribute["LogicalName"]: attribute for attribute in found}
 
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import urllib.request
 
@@ -116,6 +117,66 @@ def test_of_several_files_without_an_end_the_lines_stay_apart(folder):
             assert len(list(csv.reader(io.StringIO(text.decode(), newline="")))) == 1 + 2 * len(BAD)
             assert it.work("create", "account", str(rejects_of(job))).returncode == 0
         assert it.ledger()["rows"] == numbers(it)["distinct"] == 4 * ROWS
+
+
+PARENTS = [("name", "accountnumber", "statecode", "parentaccountid:account(#accountnumber)"),
+           ("Root", "P1", "0", ""), ("Lost", "P2", "1", "P9"), ("Child", "P3", "1", "P1")]
+
+
+def write_parents(it, rows):
+    path = it.folder / "parents.csv"
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    return str(path)
+
+
+def test_rows_that_are_there_without_their_lookups_are_completed_by_an_upsert(folder):
+    """A create would skip them; the last lines say what to do instead, and that completes it."""
+    with world(WEIR, SIM, folder) as it:
+        options = ["--id-from", "accountnumber"]
+        job = it.root / "first"
+        first = it.work("create", "account", write_parents(it, PARENTS), *options, "--job-dir", str(job))
+        assert first.returncode == 1, first
+        assert re.search(r"1 of the rejected rows is created .*weir upsert", first.stderr), first
+        rejects = rejects_of(job)
+        assert rejects.read_text().splitlines()[1:] == ["Lost,P2,1,P9"], rejects
+        cause = write_parents(it, [PARENTS[0], ("Found", "P9", "0", "")])
+        assert it.work("create", "account", cause, *options).returncode == 0
+        skipped = it.work("create", "account", str(rejects), *options)
+        assert skipped.returncode == 0 and "1 row was there from an earlier job" in skipped.stderr, skipped
+        again = it.work("upsert", "account", str(rejects), "--yes", *options)
+        assert again.returncode == 0, again
+        rows = {row["accountnumber"]: row for row in it.all("accounts")}
+        assert sorted(rows) == ["P1", "P2", "P3", "P9"], rows
+        assert rows["P2"]["_parentaccountid_value"] == rows["P9"]["accountid"], rows["P2"]
+        assert rows["P2"]["statecode"] == rows["P3"]["statecode"] == 1, rows
+        assert it.ledger()["duplicates"] == 0
+
+
+def test_rows_that_are_there_under_made_ids_are_told_with_their_ids(folder):
+    with world(WEIR, SIM, folder) as it:
+        path = it.folder / "made.csv"
+        path.write_text("name,parentaccountid:account(accountnumber)\none,NOBODY\n")
+        job = it.root / "made"
+        result = it.work("create", "account", str(path), "--job-dir", str(job))
+        assert result.returncode == 1, result
+        assert "1 of the rejected rows is created without" in result.stderr, result
+        assert "ids of the created rows" in result.stderr and "rejected rows: " not in result.stderr, result
+        assert len((job / "ids.csv").read_text().splitlines()) == 2
+
+
+def test_rows_that_wait_for_a_later_pass_are_told_apart(folder):
+    with world(WEIR, SIM, folder) as it:
+        path = it.folder / "states.csv"
+        path.write_text("name,statecode\n" + "".join(f"A{i},1\n" for i in range(300)))
+        job = it.root / "some"
+        result = it.work("create", "account", str(path), "--limit", "100", "--job-dir", str(job))
+        assert result.returncode == 6, result
+        assert "100 of the rows not sent are written" in result.stderr, result
+        assert "the input was not read to its end" in result.stderr, result
+        shown = it.weir("jobs", "show", str(job)).stdout
+        assert re.search(r"not finished +rows .*from 101 on", shown), shown
+        assert it.work("resume", str(job)).returncode == 0
+        assert [row["statecode"] for row in it.all("accounts")] == [1] * 300
 
 
 def test_reasons_have_the_line_ends_of_the_input(folder):

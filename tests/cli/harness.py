@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import urllib.parse
+import urllib.request
 
 
 @contextlib.contextmanager
@@ -33,6 +35,21 @@ def write_config(folder, config, mode=0o600):
     path.write_text(json.dumps(config, indent=1))
     path.chmod(mode)
     return str(path)
+
+
+def ask(url, config, query, **headers):
+    """What the service itself says to a question: the rows of one page, which has to hold all."""
+    user = config["Dataverse"]["Connections"][0]
+    form = urllib.parse.urlencode({
+        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
+        "grant_type": "client_credentials", "scope": url + "/.default"})
+    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
+    request = urllib.request.Request(
+        f"{url}/api/data/v9.2/{query}",
+        headers={"Authorization": "Bearer " + token["access_token"], **headers})
+    found = json.load(urllib.request.urlopen(request))
+    assert "@odata.nextLink" not in found, "more rows than one page has"
+    return found["value"]
 
 
 def run(arguments, **more):

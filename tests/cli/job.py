@@ -15,10 +15,9 @@ import subprocess
 import sys
 import termios
 import time
-import urllib.parse
 import urllib.request
 
-from harness import Running, run, run_tests, simulator, write_config
+from harness import ask, Running, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
@@ -45,17 +44,8 @@ def ledger(url, table="account"):
 
 def accounts(url, config):
     """The rows of the simulator: name -> id."""
-    user = config["Dataverse"]["Connections"][0]
-    form = urllib.parse.urlencode({
-        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
-        "grant_type": "client_credentials", "scope": url + "/.default"})
-    answer = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
-    request = urllib.request.Request(
-        url + "/api/data/v9.2/accounts?$select=accountid,name,telephone1",
-        headers={"Authorization": "Bearer " + answer["access_token"]})
-    found = json.load(urllib.request.urlopen(request))
-    assert "@odata.nextLink" not in found, "more rows than one page has"
-    return {row["name"]: row["accountid"] for row in found["value"]}
+    rows = ask(url, config, "accounts?$select=accountid,name,telephone1")
+    return {row["name"]: row["accountid"] for row in rows}
 
 
 def write_rows(folder, count, name="rows.csv", first=1, bad=()):

@@ -13,7 +13,7 @@ WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 FILES = {"journal.db", "journal.seal", "lock", "rejects.csv", "errors.jsonl", "ids.csv",
          "summary.json"}
 BALANCE = ["read", "done", "rejected", "skipped", "unknown", "not_sent"]
-SUMMARY = ["job", "operation", "table", *BALANCE, "elapsed_s", "cpu_user_s", "cpu_system_s",
+SUMMARY = ["job", "operation", "table", *BALANCE, "read_to_end", "elapsed_s", "cpu_user_s", "cpu_system_s",
            "peak_rss_kib", "requests", "bytes_sent", "throttles", "throttle_wait_s", "batch_rows",
            "exit_code", "connections"]
 CONNECTION = ["name", "requests", "done_rows", "throttles", "throttle_wait_s", "level", "bound_by"]

@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.request
 
-from harness import run, simulator, write_config
+from harness import ask, run, simulator, write_config
 
 PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
 
@@ -18,8 +18,9 @@ PATIENCE_S = 60  # nothing takes so long; whoever waits longer hangs
 class World:
     """A simulator and a folder with a configuration; jobs lie below state/."""
 
-    def __init__(self, program, folder, url):
+    def __init__(self, program, folder, url, config):
         self.program, self.folder, self.url = program, pathlib.Path(folder), url
+        self.settings = config
         self.made = 0  # rows so far: no number comes twice
         self.root = self.folder / "state" / "weir" / "jobs"
 
@@ -31,6 +32,9 @@ class World:
 
     def ledger(self, table="account"):
         return json.load(urllib.request.urlopen(f"{self.url}/sim/ledger?table={table}"))
+
+    def all(self, query):
+        return ask(self.url, self.settings, query)
 
     def rows(self, count, name="rows.csv", bad=()):
         """Accounts with numbers that no other has; of row 1 … those in `bad` are named BAD."""
@@ -97,7 +101,7 @@ def wait_for_text(process, text):
 def world(program, sim, folder, *flags):
     with simulator(sim, "--users", "1", "--no-limits", *flags) as (url, config):
         write_config(folder, config)
-        yield World(program, folder, url)
+        yield World(program, folder, url, config)
 
 
 def bad_names():

@@ -6,10 +6,8 @@ import os
 import pathlib
 import re
 import sys
-import urllib.parse
-import urllib.request
 
-from harness import run, run_tests, simulator, write_config
+from harness import ask, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 
@@ -35,15 +33,7 @@ def entries(text):
 
 def accounts(url, config, columns):
     """The rows of the simulator, by their account number."""
-    user = config["Dataverse"]["Connections"][0]
-    form = urllib.parse.urlencode({
-        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
-        "grant_type": "client_credentials", "scope": url + "/.default"})
-    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
-    request = urllib.request.Request(
-        f"{url}/api/data/v9.2/accounts?$select=accountid,accountnumber,{columns}",
-        headers={"Authorization": "Bearer " + token["access_token"]})
-    found = json.load(urllib.request.urlopen(request))["value"]
+    found = ask(url, config, f"accounts?$select=accountid,accountnumber,{columns}")
     return {row["accountnumber"]: row for row in found}
 
 

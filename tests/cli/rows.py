@@ -7,10 +7,9 @@ import os
 import pathlib
 import re
 import sys
-import urllib.parse
 import urllib.request
 
-from harness import run, run_tests, simulator, write_config
+from harness import ask, run, run_tests, simulator, write_config
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
 OWNER = ["--owner", "caller"]
@@ -34,19 +33,6 @@ def write(folder, name, *lines):
     path = pathlib.Path(folder) / name
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return str(path)
-
-
-def ask(url, config, query, **headers):
-    """What the service says to a question."""
-    user = config["Dataverse"]["Connections"][0]
-    form = urllib.parse.urlencode({
-        "client_id": user["ClientId"], "client_secret": user["ClientSecret"],
-        "grant_type": "client_credentials", "scope": url + "/.default"})
-    token = json.load(urllib.request.urlopen(url + "/contoso/oauth2/v2.0/token", form.encode()))
-    request = urllib.request.Request(f"{url}/api/data/v9.2/{query}",
-                                     headers={"Authorization": "Bearer " + token["access_token"],
-                                              **headers})
-    return json.load(urllib.request.urlopen(request))["value"]
 
 
 def by_name(url, config, columns="accountnumber"):

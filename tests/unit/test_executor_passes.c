@@ -186,6 +186,7 @@ START_TEST(rejected_rows_of_all_passes_count_against_what_is_wanted)
         give(150);
         struct weir_load *load = flight();
         struct weir_report report = each(load);
+        weir_executor_end_of_input(&executor, rig.now_us);
         say(&report, 0, BAD, WEIR_FAULT_VALIDATION);
         say(&report, 1, BAD, WEIR_FAULT_VALIDATION);
         answer(load, report);
@@ -195,6 +196,37 @@ START_TEST(rejected_rows_of_all_passes_count_against_what_is_wanted)
             begin_pass(WEIR_OPERATION_UPDATE);
         }
     }
+    ck_assert_uint_eq(executor.result.ends, WEIR_END_ERRORS);
+    finish(3);
+}
+END_TEST
+
+/* Two of the first fifty are no one in a hundred of a file that goes on. */
+START_TEST(a_share_is_one_of_a_thousand_rows_until_the_input_has_ended)
+{
+    bool ends = _i == 1;
+    setup(1, 4);
+    plan.operation = WEIR_OPERATION_UPDATE;
+    plan.bulk = false;
+    plan.singles_max = 200;
+    plan.errors_max = UINT64_MAX;
+    plan.errors_share_max = 0.01;
+    start();
+    give(150);
+    struct weir_load *load = flight();
+    struct weir_report report = each(load);
+    for (uint32_t i = 0; i < 10; i++)
+        say(&report, i, BAD, WEIR_FAULT_VALIDATION);
+    answer(load, report);
+    ck_assert_uint_eq(executor.result.ends, 0);
+    give(150);
+    load = flight();
+    report = each(load);
+    if (ends)
+        weir_executor_end_of_input(&executor, rig.now_us);
+    else
+        say(&report, 0, BAD, WEIR_FAULT_VALIDATION);
+    answer(load, report);
     ck_assert_uint_eq(executor.result.ends, WEIR_END_ERRORS);
     finish(3);
 }
@@ -212,5 +244,7 @@ int main(void)
     suite_add(&s, a_connection_that_is_throttled_stays_so_in_the_next_pass);
     suite_add_loop(&s, "rejected_rows_of_all_passes_count_against_what_is_wanted",
                    rejected_rows_of_all_passes_count_against_what_is_wanted, 2);
+    suite_add_loop(&s, "a_share_is_one_of_a_thousand_rows_until_the_input_has_ended",
+                   a_share_is_one_of_a_thousand_rows_until_the_input_has_ended, 2);
     return suite_run(&s);
 }

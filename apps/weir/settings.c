@@ -2,25 +2,42 @@
 /* Where the settings come from; see settings.h. */
 #include "settings.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "log_echo.h"
 #include "screen.h"
 
 #define FILE_NAME "appsettings.json"
 
 /* --- the log ---------------------------------------------------------------------------------- */
 
+/* Any thread: records come from several. */
+static bool is_echo(struct settings *settings, const struct weir_log_record *record)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (!settings->echo)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool echo = log_echo_hears(settings->echo, record, weir_clock_now_us());
+    pthread_mutex_unlock(&lock);
+    return echo;
+}
+
 /* At once: threads do not tear each other's. */
 static void write_line(void *ctx, const struct weir_log_record *record)
 {
-    const struct settings *settings = ctx;
+    struct settings *settings = ctx;
     char line[WEIR_LOG_LINE_MAX + 1];
+    if (is_echo(settings, record))
+        return;
     size_t len = settings->log_json ? weir_log_format_json(record, line, WEIR_LOG_LINE_MAX)
                                     : weir_log_format_text(record, line, WEIR_LOG_LINE_MAX);
     line[len++] = '\n';
@@ -44,10 +61,13 @@ static enum weir_status read_level(struct settings *settings, const char *text,
                      text);
 }
 
-static enum weir_status read_format(struct settings *settings, const char *text,
+/* Whoever gives no level looks at the terminal, and not for every single record. */
+static enum weir_status read_format(struct settings *settings, const char *text, const char *level,
                                     struct weir_error *err)
 {
     settings->log_json = text && strcasecmp(text, "json") == 0;
+    if (!settings->log_json && !level && screen_is_possible())
+        settings->echo = weir_calloc(1, sizeof(*settings->echo));
     if (text && !settings->log_json && strcasecmp(text, "text") != 0)
         return weir_fail(err, WEIR_E_INVALID, "--log-format is \"%s\"; it must be text or json",
                          text);
@@ -142,7 +162,7 @@ enum weir_status settings_gather(struct settings *settings, const struct setting
     *settings = (struct settings){ .config = weir_config_new() };
     enum weir_status status = read_level(settings, args->log_level, err);
     if (!status)
-        status = read_format(settings, args->log_format, err);
+        status = read_format(settings, args->log_format, args->log_level, err);
     if (!status)
         status = read_file(settings, args, err);
     if (!status)
@@ -165,5 +185,6 @@ void settings_release(struct settings *settings)
 {
     weir_config_free(settings->config);
     free(settings->file);
+    free(settings->echo);
     *settings = (struct settings){ 0 };
 }

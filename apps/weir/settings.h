@@ -40,12 +40,15 @@ struct settings_args {
         .name = "--max-retry-after", .text = &(it)->max_retry_after                                \
     }
 
+struct log_echo;
+
 struct settings {
     struct weir_config *config; /* owns the options */
     const struct weir_options *options;
     char *file; /* that was read; NULL: none */
     struct weir_log_sink sink;
     bool log_json;
+    struct log_echo *echo; /* of a terminal that nobody asked for more; NULL: everything is said */
 };
 
 /* The sink points into `settings`, which must not be moved. */

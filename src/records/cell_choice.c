@@ -29,15 +29,22 @@ static struct weir_str label_of(const struct weir_choice *choice)
     return weir_str_cut(weir_str_from(choice->label), LABEL_MAX);
 }
 
+/* What stands behind a label that was cut. */
+static const char *mark_of(const struct weir_choice *choice)
+{
+    return weir_str_from(choice->label).len > label_of(choice).len ? "…" : "";
+}
+
 /* "1 (Red), 2 (Green)", as many as have room. */
 static void list_choices(const struct weir_column *column, struct weir_buf *list)
 {
     weir_buf_init(list, LIST_BYTES_MAX);
     for (uint32_t i = 0; i < column->choice_count && i < LISTED_MAX; i++) {
-        struct weir_str label = label_of(&column->choices[i]);
-        weir_buf_printf(list, "%s%d", i ? ", " : "", (int)column->choices[i].value);
+        const struct weir_choice *choice = &column->choices[i];
+        struct weir_str label = label_of(choice);
+        weir_buf_printf(list, "%s%d", i ? ", " : "", (int)choice->value);
         if (label.len)
-            weir_buf_printf(list, " (%.*s)", (int)label.len, label.ptr);
+            weir_buf_printf(list, " (%.*s%s)", (int)label.len, label.ptr, mark_of(choice));
     }
     if (column->choice_count > LISTED_MAX)
         weir_buf_printf(list, " and %u more", column->choice_count - LISTED_MAX);

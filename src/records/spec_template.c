@@ -30,13 +30,14 @@ static void add_plain(struct weir_buf *buf, struct weir_str text)
 static void add_choices(struct weir_buf *buf, const struct weir_column *column)
 {
     for (uint32_t i = 0; i < column->choice_count && i < CHOICES_SHOWN; i++) {
-        struct weir_str label = weir_str_cut(weir_str_from(column->choices[i].label), LABEL_SHOWN);
+        struct weir_str whole = weir_str_from(column->choices[i].label);
+        struct weir_str label = weir_str_cut(whole, LABEL_SHOWN);
         weir_buf_printf(buf, "%s%d", i ? ", " : ": ", (int)column->choices[i].value);
         if (!label.len)
             continue;
         weir_buf_add_text(buf, " (");
         add_plain(buf, label);
-        weir_buf_add_text(buf, ")");
+        weir_buf_add_text(buf, label.len < whole.len ? "…)" : ")");
     }
     if (column->choice_count > CHOICES_SHOWN)
         weir_buf_printf(buf, " and %u more", column->choice_count - CHOICES_SHOWN);

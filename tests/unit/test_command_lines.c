@@ -17,6 +17,7 @@
 #include "exit_code.h"
 #include "figures.h"
 #include "job_place.h"
+#include "log_echo.h"
 #include "printable.h"
 #include "program_path.h"
 #include "progress_plain.h"
@@ -300,6 +301,31 @@ START_TEST(of_two_exit_codes_the_graver_one_stands)
 }
 END_TEST
 
+static bool hears(struct log_echo *echo, const char *event, const char *connection, int64_t now_us)
+{
+    const struct weir_log_field field = { "Connection", WEIR_LOG_TEXT, 0, connection };
+    const struct weir_log_record record = { WEIR_LOG_WARNING, event, "words", &field, 1 };
+    return log_echo_hears(echo, &record, now_us);
+}
+
+START_TEST(on_a_terminal_a_connection_is_warned_of_once_in_half_a_minute)
+{
+    static struct log_echo echo;
+    echo = (struct log_echo){ 0 };
+    ck_assert(!hears(&echo, "throttle", "app1", 5));
+    ck_assert(hears(&echo, "throttle", "app1", 5 + LOG_ECHO_US - 1));
+    ck_assert(!hears(&echo, "throttle", "app2", 5 + LOG_ECHO_US - 1));
+    ck_assert(!hears(&echo, "fallback", "app1", 5 + LOG_ECHO_US - 1));
+    ck_assert(!hears(&echo, "throttle", "app1", 5 + LOG_ECHO_US));
+    for (int i = 0; i < LOG_ECHO_MAX; i++) { /* those that come push out who has been quiet */
+        char name[16];
+        snprintf(name, sizeof(name), "other%d", i);
+        ck_assert(!hears(&echo, "throttle", name, 6 + LOG_ECHO_US));
+    }
+    ck_assert(!hears(&echo, "throttle", "app1", 7 + LOG_ECHO_US));
+}
+END_TEST
+
 START_TEST(every_status_has_its_exit_code)
 {
     static const int codes[WEIR_STATUS_COUNT] = {
@@ -519,6 +545,7 @@ int main(void)
     suite_add(&s, a_job_is_named_by_its_directory_where_the_name_depends_on_the_environment);
     suite_add(&s, the_report_of_the_next_run_lies_beside_the_one_before);
     suite_add(&s, of_two_exit_codes_the_graver_one_stands);
+    suite_add(&s, on_a_terminal_a_connection_is_warned_of_once_in_half_a_minute);
     suite_add(&s, every_status_has_its_exit_code);
     suite_add(&s, words_of_others_cannot_steer_a_terminal);
     suite_add(&s, whatever_bytes_come_what_is_shown_is_text_without_controls);

@@ -81,14 +81,19 @@ static struct weir_job_input *copy_inputs(const struct weir_job *job)
 
 static enum weir_status make_journal(struct weir_job *job, struct weir_error *err)
 {
+    char *header;
     char *options;
     if (!job->options.directory || !job->options.directory[0])
         return weir_fail(err, WEIR_E_INVALID, "a job needs a directory");
-    enum weir_status status = weir_job_facts_print(job, &options, err);
+    enum weir_status status = weir_job_header(job, &header, err);
     if (status)
         return status;
+    status = weir_job_facts_print(job, &options, err);
+    if (status) {
+        free(header);
+        return status;
+    }
     struct weir_job_input *inputs = copy_inputs(job);
-    char *header = weir_job_header(job);
     struct weir_job_facts facts = {
         .job = job->options.name,
         .operation = weir_operation_name(job->options.operation),

@@ -120,7 +120,7 @@ static void add_cell(struct weir_buf *buf, struct weir_str name, char separator)
     weir_buf_add_char(buf, '"');
 }
 
-char *weir_job_header(const struct weir_job *job)
+enum weir_status weir_job_header(const struct weir_job *job, char **ret, struct weir_error *err)
 {
     struct weir_buf buf;
     weir_buf_init(&buf, WEIR_JOURNAL_FACT_MAX);
@@ -137,7 +137,13 @@ char *weir_job_header(const struct weir_job *job)
     }
     if (columns.count)
         weir_buf_add_text(&buf, weir_reader_line_end(job->reader));
-    return weir_buf_take(&buf);
+    if (buf.overflow) {
+        weir_buf_release(&buf);
+        return weir_fail(err, WEIR_E_TOO_BIG, "the header of the input has more than %zu bytes",
+                         WEIR_JOURNAL_FACT_MAX);
+    }
+    *ret = weir_buf_take(&buf);
+    return WEIR_OK;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */

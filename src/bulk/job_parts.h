@@ -135,8 +135,8 @@ enum weir_status weir_job_facts_print(struct weir_job *job, char **ret, struct w
 enum weir_status weir_job_facts_parse(struct weir_job *job, const struct weir_job_facts *facts,
                                       struct weir_error *err);
 
-/* What the rejects file begins with. The caller frees it. */
-char *weir_job_header(const struct weir_job *job);
+/* What the rejects file begins with. The caller frees it. WEIR_E_TOO_BIG: as above. */
+enum weir_status weir_job_header(const struct weir_job *job, char **ret, struct weir_error *err);
 
 /* --- job_options.c --- */
 

@@ -65,6 +65,30 @@ START_TEST(a_finished_job_asks_nobody)
 }
 END_TEST
 
+/* Spaces around the table that a lookup goes to count for nothing, but stand in the header. */
+START_TEST(a_header_that_the_journal_cannot_hold_is_refused_before_anything_is_written)
+{
+    char *spaces = weir_calloc(1, WEIR_JOURNAL_FACT_MAX / 2 + 1);
+    struct weir_buf text;
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    memset(spaces, ' ', WEIR_JOURNAL_FACT_MAX / 2);
+    weir_buf_init(&text, 2 * WEIR_JOURNAL_FACT_MAX);
+    weir_buf_add_text(&text, "name,parentaccountid:");
+    weir_buf_add_text(&text, spaces);
+    weir_buf_add_text(&text, "account(accountnumber),primarycontactid:");
+    weir_buf_add_text(&text, spaces);
+    weir_buf_add_text(&text, "contact\none,,\n");
+    file_job_write("accounts.csv", weir_buf_text(&text));
+    weir_buf_release(&text);
+    free(spaces);
+    file_job_prepare(NULL);
+    ck_assert_int_eq(weir_job_begin(job_rig.job, &job_rig.err), WEIR_E_TOO_BIG);
+    ck_assert_ptr_nonnull(strstr(job_rig.err.message, "header"));
+    ck_assert_int_eq(access(file_job.job_directory, F_OK), -1);
+    job_rig_end();
+}
+END_TEST
+
 /* --- derived ids ------------------------------------------------------------------------------ */
 
 static void use_directory(const char *name)
@@ -384,6 +408,7 @@ int main(void)
     suite_add(&s, a_new_job_asks_once_for_each_table_and_a_later_run_for_none);
     suite_add(&s, a_job_without_lookups_asks_for_one_table);
     suite_add(&s, a_finished_job_asks_nobody);
+    suite_add(&s, a_header_that_the_journal_cannot_hold_is_refused_before_anything_is_written);
     suite_add_loop(&s, "a_repeated_job_with_derived_ids_skips_the_rows_of_the_first",
                    a_repeated_job_with_derived_ids_skips_the_rows_of_the_first, 2);
     suite_add(&s, a_row_that_is_there_already_is_rejected_and_says_so_first);

@@ -2,12 +2,10 @@
 /* The thread that reads; see feed.h. */
 #include "bulk/feed.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "bulk/skipper.h"
 
 /* A record as it stands, and what it becomes when every byte of it has to be escaped. */
@@ -238,20 +236,6 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
-static enum weir_status start_thread(struct weir_feed *feed, struct weir_error *err)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&feed->thread, NULL, run, feed);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code)
-        return weir_fail(err, WEIR_E_IO, "no thread could be started (error %d)", code);
-    feed->thread_runs = true;
-    return WEIR_OK;
-}
-
 enum weir_status weir_feed_new(const struct weir_feed_options *options, struct weir_feed **ret,
                                struct weir_error *err)
 {
@@ -268,7 +252,8 @@ enum weir_status weir_feed_new(const struct weir_feed_options *options, struct w
         feed->skipping = status == WEIR_OK;
     }
     if (!status)
-        status = start_thread(feed, err);
+        status = weir_thread_start(&feed->thread, run, feed, err);
+    feed->thread_runs = status == WEIR_OK;
     if (status) {
         weir_feed_free(feed);
         return status;

@@ -2,12 +2,12 @@
 /* Beginning and end of a client, and who is inside it; see client.h. */
 #include "client/client.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/thread.h"
 
 /* --- the loop's thread ------------------------------------------------------------------------ */
 
@@ -16,20 +16,6 @@ static void *run_loop(void *ctx)
     struct weir_client *client = ctx;
     weir_loop_run(client->loop);
     return NULL;
-}
-
-/* Signals are for the threads of the program. */
-static enum weir_status start_thread(struct weir_client *client, struct weir_error *err)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&client->thread, NULL, run_loop, client);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code)
-        return weir_fail(err, WEIR_E_IO, "no thread could be started (error %d)", code);
-    client->thread_runs = true;
-    return WEIR_OK;
 }
 
 /* --- cancelling ------------------------------------------------------------------------------- */
@@ -112,7 +98,8 @@ enum weir_status weir_client_new(const struct weir_options *options,
     if (!status)
         status = make_links(client, err);
     if (!status)
-        status = start_thread(client, err);
+        status = weir_thread_start(&client->thread, run_loop, client, err);
+    client->thread_runs = status == WEIR_OK;
     if (status) {
         weir_client_free(client);
         return status;

@@ -2,12 +2,12 @@
 /* Patience with a service that does not answer; see watchman.h. */
 #include "client/watchman.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "base/thread.h"
 #include "client/client.h"
 
 #define WATCH_US  (250 * WEIR_US_PER_MS)
@@ -71,11 +71,7 @@ void weir_watchman_init(struct weir_watchman *it, struct weir_client *client,
     pthread_cond_init(&it->woken, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&it->lock, NULL);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    it->runs = pthread_create(&it->thread, NULL, watch, it) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    it->runs = weir_thread_start(&it->thread, watch, it, NULL) == WEIR_OK;
 }
 
 void weir_watchman_release(struct weir_watchman *it)

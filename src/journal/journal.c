@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "journal/place.h"
 #include "journal/rows.h"
 #include "journal/seal.h"
@@ -147,12 +148,9 @@ static void *run(void *ctx)
 
 static enum weir_status start(struct weir_journal *journal, struct weir_error *err)
 {
-    int reason = pthread_create(&journal->thread, NULL, run, journal);
-    if (reason)
-        return weir_fail(err, WEIR_E_IO, "the journal's thread cannot be started: %s",
-                         weir_hooks_reason(reason));
-    journal->running = true;
-    return WEIR_OK;
+    enum weir_status status = weir_thread_start(&journal->thread, run, journal, err);
+    journal->running = status == WEIR_OK;
+    return status;
 }
 
 /* --- beginning -------------------------------------------------------------------------------- */

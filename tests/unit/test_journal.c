@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal when nothing breaks: making, holding, refusing, resuming, adding. */
 #include <poll.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 
@@ -353,6 +354,35 @@ START_TEST(the_queue_is_bounded_in_bytes_and_says_what_awaits_commit)
 }
 END_TEST
 
+static void look_at_signals(void *ctx, enum weir_point point)
+{
+    sigset_t *blocked = ctx;
+    if (point == WEIR_POINT_AFTER_COMMIT)
+        pthread_sigmask(SIG_SETMASK, NULL, blocked);
+}
+
+/* A handler of the program runs in a thread of the program. */
+START_TEST(no_signal_is_handled_in_the_journals_thread)
+{
+    make_scratch();
+    struct weir_job_facts facts = sample_facts();
+    sigset_t before, blocked;
+    sigemptyset(&blocked);
+    struct weir_journal_hooks hooks = { .at = look_at_signals, .ctx = &blocked };
+    struct weir_journal *journal = NULL;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, NULL), WEIR_OK);
+    ck_assert_int_eq(add_numbered(journal, 1, 1, NULL), WEIR_OK);
+    finish_job(journal);
+    weir_journal_free(journal);
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPIPE };
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        ck_assert_int_eq(sigismember(&before, signals[i]), 0);
+        ck_assert_int_eq(sigismember(&blocked, signals[i]), 1);
+    }
+}
+END_TEST
+
 START_TEST(records_are_committed_in_groups_and_also_when_no_more_come)
 {
     make_scratch();
@@ -408,6 +438,7 @@ int main(void)
     suite_add(&s, a_record_that_was_removed_or_added_by_hand_is_missed);
     suite_add(&s, impossible_records_are_refused_and_cost_no_serial);
     suite_add(&s, the_queue_is_bounded_in_bytes_and_says_what_awaits_commit);
+    suite_add(&s, no_signal_is_handled_in_the_journals_thread);
     suite_add(&s, records_are_committed_in_groups_and_also_when_no_more_come);
     suite_add(&s, the_last_note_counts);
     return suite_run(&s);

@@ -250,6 +250,7 @@ enum weir_status weir_feed_new(const struct weir_feed_options *options, struct w
     if (options->view) {
         status = weir_skipper_init(&feed->skipper, options->view, options->pass, err);
         feed->skipping = status == WEIR_OK;
+        feed->options.view = NULL;
     }
     if (!status)
         status = weir_thread_start(&feed->thread, run, feed, err);

@@ -18,7 +18,7 @@
 
 struct weir_feed;
 
-/* Borrowed as long as the feed lives. */
+/* Borrowed as long as the feed lives, but for the view, which is looked at once. */
 struct weir_feed_options {
     struct weir_reader *reader;
     const struct weir_mapping *mapping;

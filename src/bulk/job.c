@@ -135,12 +135,10 @@ static enum weir_status make_driver(struct weir_job *job, struct weir_error *err
     return weir_driver_new(&driver, &job->driver, err);
 }
 
-void weir_job_call_off(struct weir_job *job)
+void weir_job_call_off(struct weir_job *job, const struct weir_error *why)
 {
-    struct weir_error none = { 0 };
     job->input_over = true;
-    weir_intake_end(job->intake, WEIR_OK, &none);
-    weir_driver_stop(job->driver, WEIR_END_INTERNAL);
+    weir_intake_end(job->intake, why->status, why);
 }
 
 static enum weir_status start_reading(struct weir_job *job, struct weir_error *err)
@@ -152,6 +150,7 @@ static enum weir_status start_reading(struct weir_job *job, struct weir_error *e
 
 enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
 {
+    struct weir_error why = { 0 };
     enum weir_status status = WEIR_OK;
     job->begun_us = weir_clock_now_us();
     if (job->journal)
@@ -164,9 +163,11 @@ enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
         return status;
     weir_job_note_tables(job);
     weir_driver_start(job->driver);
-    status = start_reading(job, err);
+    status = start_reading(job, &why);
     if (status)
-        weir_job_call_off(job);
+        weir_job_call_off(job, &why);
+    if (status && err)
+        *err = why;
     return status;
 }
 

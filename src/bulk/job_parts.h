@@ -255,8 +255,8 @@ struct weir_journal_watch weir_job_watch(struct weir_job *job);
 /* The intake has something: wakes the driver. `ctx` is the job. */
 void weir_job_on_ready(void *ctx);
 
-/* Nothing can be read in the pass that has begun: it ends with nothing. */
-void weir_job_call_off(struct weir_job *job);
+/* Nothing can be read in the pass that has begun, and why: it ends with that. */
+void weir_job_call_off(struct weir_job *job, const struct weir_error *why);
 
 /* --- job_result.c --- */
 

@@ -158,12 +158,12 @@ static bool begin_pass(struct weir_job *job, enum weir_pass pass, struct weir_re
                        const struct weir_driver_view *view, struct weir_error *err)
 {
     struct weir_journal_view now = weir_journal_view_now(job->journal);
-    struct weir_error why;
+    struct weir_error why = { 0 };
     set_over(job, false);
     pthread_mutex_lock(&job->pass_lock);
     bool begun = change_pass(job, pass, reader, view, err) == WEIR_OK;
     if (begun && weir_job_start_feed(job, &now, &why) != WEIR_OK)
-        weir_job_call_off(job);
+        weir_job_call_off(job, &why);
     pthread_mutex_unlock(&job->pass_lock);
     if (!begun)
         set_over(job, true);

@@ -4,6 +4,7 @@
  * states; killed, interrupted and resumed in every pass.
  */
 #include "support/file_job_rig.h"
+#include "support/flaky_vfs.h"
 
 #define ROWS  60
 #define BATCH 10
@@ -471,6 +472,45 @@ START_TEST(an_input_that_changes_between_passes_ends_the_job)
 }
 END_TEST
 
+/* --- a journal that cannot be read ------------------------------------------------------------ */
+
+/* Runs a job of two passes; the nth file that is opened for its journal meanwhile cannot be. False:
+ * there were not so many. */
+static bool run_without_nth_file(uint64_t nth)
+{
+    static const struct weir_journal_hooks hooks = { .vfs = FLAKY_VFS };
+    snprintf(file_job.job_directory, sizeof(file_job.job_directory), "%s/job%u", job_rig.directory,
+             (unsigned)nth);
+    file_job_prepare(&hooks);
+    file_job_begin();
+    flaky_fail(FLAKY_OPEN, FLAKY_ERROR, nth);
+    ck_assert(weir_job_wait(job_rig.job, WEIR_FOREVER));
+    bool failed = flaky_has_failed();
+    flaky_fail(FLAKY_OPEN, FLAKY_ERROR, 0);
+    job_finish(failed ? 7 : 0);
+    return failed;
+}
+
+START_TEST(a_journal_that_cannot_be_opened_for_the_next_pass_is_the_reason_that_is_told)
+{
+    uint64_t nth = 1;
+    flaky_register();
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    file_job_write("accounts.csv", "name,statecode\none,1\n");
+    while (run_without_nth_file(nth)) {
+        const char *why = weir_job_trouble(job_rig.job);
+        ck_assert_msg(strstr(why, "the journal cannot be read"), "file %u: \"%s\"", (unsigned)nth,
+                      why);
+        ck_assert_uint_eq(job_rig.result.ends, WEIR_END_INPUT);
+        ck_assert_uint_eq(job_rig.result.not_sent, 1);
+        job_leave();
+        nth++;
+    }
+    ck_assert_uint_gt(nth, 10); /* both what enters the files and what reads them */
+    job_rig_end();
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("job_passes");
@@ -489,5 +529,6 @@ int main(void)
     suite_add(&s, a_row_that_is_skipped_is_skipped_in_all_passes);
     suite_add(&s, too_many_rejected_rows_end_a_job_in_a_later_pass);
     suite_add(&s, an_input_that_changes_between_passes_ends_the_job);
+    suite_add(&s, a_journal_that_cannot_be_opened_for_the_next_pass_is_the_reason_that_is_told);
     return suite_run(&s);
 }

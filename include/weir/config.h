@@ -73,13 +73,13 @@ struct weir_resilience_options {
     struct weir_circuit_breaker_options circuit_breaker;
 };
 
-/* Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set. */
 /* Dataverse:AdaptiveRate:Budget */
 struct weir_budget_options {
     bool explore;      /* false; true: try more than the limits that are known */
     int64_t window_us; /* 5 min: the service's window, until it names another */
 };
 
+/* Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set. */
 struct weir_adaptive_rate_options {
     bool enabled;                      /* true; false is the policy Dop */
     const char *policy;                /* Aimd | Budget | Dop | Fixed */

@@ -33,8 +33,9 @@ extern "C" {
 struct weir_client;
 
 /*
- * `options` is borrowed and must outlive the client (a finished struct weir_config keeps them); so
- * must what `sink` points to. `sink` may be NULL; it is called from several threads. Nothing is
+ * `options` is borrowed and must outlive the client (a finished struct weir_config keeps them).
+ * `sink` is copied, may be NULL, and is called from several threads; its ctx must outlive the
+ * client. Nothing is
  * sent yet, but credentials that cannot be right are refused here (WEIR_E_INVALID,
  * WEIR_E_CREDENTIALS).
  */
@@ -89,8 +90,10 @@ struct weir_response {
  *                              were used up; or once, if the outcome is unknown and the request not
  *                              repeatable: err->outcome_known tells
  *   WEIR_E_REFUSED             the service's answer is no, or a redirect, or 304; err has HTTP
- * status, code and its words WEIR_E_CREDENTIALS         no connection is left whose token is
- * accepted WEIR_E_INVALID, WEIR_E_TOO_BIG  a method, path or header that cannot be sent
+ *                              status, code and its words
+ *   WEIR_E_CREDENTIALS         no connection is left whose token is accepted
+ *   WEIR_E_INVALID             a method, path or header that cannot be sent
+ *   WEIR_E_TOO_BIG             likewise, for its size; or too many wait already
  *   WEIR_E_POOL_EXHAUSTED, WEIR_E_NO_CONNECTION, WEIR_E_CANCELLED, WEIR_E_SHUTDOWN
  * *ret is set on success; it may be released in any case.
  */

@@ -70,9 +70,12 @@ struct weir_lease {
 };
 
 /*
- * Make a pool for the connections of `options`, which is not needed afterwards. `sink` may be NULL;
- * it is called from whichever thread does something worth a record, from several at once if need
- * be, and never under the pool's lock.
+ * Make a pool for the connections of `options`, which is not needed afterwards. `sink` is copied
+ * and may be NULL; it is called from whichever thread does something worth a record, from several
+ * at once if need be, and never under the pool's lock. Its ctx must outlive the pool.
+ *   WEIR_E_INVALID  no connection, one without a name, two of one name; a policy or strategy that
+ *                   there is not; a number out of its range
+ *   WEIR_E_TOO_BIG  too many connections, or too long a name
  */
 WEIR_API enum weir_status weir_pool_new(const struct weir_options *options,
                                         const struct weir_log_sink *sink, struct weir_pool **ret,
@@ -92,9 +95,10 @@ WEIR_API void weir_pool_free(struct weir_pool *pool);
  * Wait for a lease. Waiters are served in the order in which they came.
  *   WEIR_E_POOL_EXHAUSTED      no slot came free within AcquireTimeout
  *   WEIR_E_SERVICE_PROTECTION  all connections are throttled for longer than
- * MaxRetryAfterTolerance, or MaxThrottlesPerWindow was exceeded; err has connection, code and
- *                              retry-after
+ *                              MaxRetryAfterTolerance, or MaxThrottlesPerWindow was exceeded; err
+ *                              has connection, code and retry-after
  *   WEIR_E_NO_CONNECTION       every connection has been set aside
+ *   WEIR_E_TOO_BIG             more wait already than can
  *   WEIR_E_CANCELLED, WEIR_E_SHUTDOWN
  */
 WEIR_API enum weir_status weir_pool_acquire(struct weir_pool *pool, const struct weir_ask *ask,
@@ -125,6 +129,10 @@ WEIR_API enum weir_status weir_pool_begin(struct weir_pool *pool, struct weir_le
 WEIR_API enum weir_status weir_pool_release(struct weir_pool *pool, const struct weir_lease *lease,
                                             const struct weir_answer *answer);
 
+/*
+ * Connections by name. WEIR_E_NOT_FOUND: none is called that, and nothing happened.
+ */
+
 /* What the server recommends for a connection (x-ms-dop-hint), learned outside of an answer. */
 WEIR_API enum weir_status weir_pool_hint(struct weir_pool *pool, const char *connection_name,
                                          int dop_hint);
@@ -140,12 +148,13 @@ WEIR_API enum weir_status weir_pool_clear_throttle(struct weir_pool *pool,
 /* Start a connection's policy afresh; its total of throttle events stays. */
 WEIR_API enum weir_status weir_pool_reset(struct weir_pool *pool, const char *connection_name);
 
-/* Snapshots. */
+/* Snapshots. WEIR_E_NOT_FOUND: no connection is called that. */
 WEIR_API void weir_pool_stats(struct weir_pool *pool, struct weir_pool_stats *ret);
 WEIR_API enum weir_status weir_pool_rate_stats(struct weir_pool *pool, const char *connection_name,
                                                struct weir_adaptive_rate_stats *ret);
 
-/* True, and the time until it may be used again, if the connection is throttled now. */
+/* True, and the time until it may be used again, if the connection is throttled now; false, and
+ * *ret_remaining_us as it was, if it is not, or none is called that. */
 WEIR_API bool weir_pool_is_throttled(struct weir_pool *pool, const char *connection_name,
                                      int64_t *ret_remaining_us);
 

@@ -66,8 +66,8 @@ struct weir_batch_request {
 
 /*
  * `boundary`: 1 to WEIR_BOUNDARY_BYTES_MAX letters, digits, hyphens and underscores. Nothing is
- * kept of the arguments. Only after WEIR_OK is there something to release. WEIR_E_INVALID  a
- * boundary that is none or occurs in the headers; options that do not pass
+ * kept of the arguments. Only after WEIR_OK is there something to release.
+ *   WEIR_E_INVALID  a boundary that is none or occurs in the headers; options that do not pass
  *                   weir_request_options_check()
  */
 enum weir_status weir_batch_request_init(struct weir_batch_request *batch, struct weir_str boundary,

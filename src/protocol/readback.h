@@ -20,9 +20,10 @@
 
 /*
  * Append the path, ready for a struct weir_batch_part that reads. The row goes by its id, and by
- * its partition if it has one. WEIR_E_INVALID  names that are none, no canonical id, a key, or a
- * partition that cannot stand in an address WEIR_E_TOO_BIG  over WEIR_PART_URL_BYTES_MAX or the
- * buffer's maximum
+ * its partition if it has one.
+ *   WEIR_E_INVALID  names that are none, no canonical id, a key, or a partition that cannot stand
+ *                   in an address
+ *   WEIR_E_TOO_BIG  over WEIR_PART_URL_BYTES_MAX or the buffer's maximum
  */
 enum weir_status weir_readback_path(const struct weir_table_names *table,
                                     const struct weir_target *target, struct weir_buf *buf,

@@ -3,8 +3,8 @@
  * The hooks of weir-fault, the command that dies or whose disk fails when the environment says so.
  * It is linked with this file where weir has apps/weir/hooks.c.
  *
- *     WEIR_KILL_AT=before-commit:3            SIGKILL when that fault point is passed the third
- * time WEIR_FAIL_IO=fsync:2:EIO                the journal's own calls: from the second one on
+ *     WEIR_KILL_AT=before-commit:3            SIGKILL when that point is passed the third time
+ *     WEIR_FAIL_IO=fsync:2:EIO                the journal's own calls: from the second one on
  *     WEIR_FAIL_IO=fsync:2:EIO:once           only that one
  *     WEIR_FAIL_VFS=write:5                   SQLite's calls: the fifth, once, with an I/O error
  *     WEIR_FAIL_VFS=write:5:full              or with a full disk, or (short) half written

@@ -28,7 +28,7 @@ LAYERS = {
     "apps/weir": {"base", "throttle", "protocol", "metrics", "config", "records", "pool", "journal",
                   "net", "auth", "client", "bulk"},
     # The judge shares neither throttle code nor parser with the judged.
-    "apps/sim": {"base", "metrics", "config"},
+    "apps/sim": {"base"},
     "apps/lab": {"base", "metrics", "config", "throttle", "pool", "sim/law"},
 }
 
@@ -124,6 +124,7 @@ PLANTED = {
     "src/pool/i.c": "void f(void) { sleep(1); }\n",
     "src/pool/j.c": 'void f(char *t) { sprintf(t, "x"); }\n',
     "apps/sim/k.c": '#include "throttle/signal.h"\n',
+    "apps/sim/p.c": '#include "config/url.h"\n',
     "src/nowhere/l.c": '#include "base/str.h"\n',
     "src/pool/m.c": "void *f(void) { return malloc(3); }\n",
     "src/pool/n.c": "int f(void) { return rand(); }\n",

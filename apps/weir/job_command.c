@@ -43,7 +43,8 @@ struct run {
     struct report report;
     struct report_problems problems;
     struct weir_job_result result;
-    struct weir_error error; /* what has ended it, if that is not in the result */
+    struct weir_error error;      /* what has ended it, if that is not in the result */
+    struct weir_error unreported; /* why there is no report; WEIR_OK: there is, or none is wanted */
     bool begun;
     bool broken_off; /* it is there, and has no result */
     bool as_json;    /* what is said is for a program */
@@ -79,6 +80,8 @@ static int end(const struct run *run, int code)
         it.resume = run->resume_line;
     if (finished && weir_job_trouble(run->job)[0])
         it.reason = weir_job_trouble(run->job);
+    if (!it.reason && run->unreported.status)
+        it.reason = run->unreported.message;
     if (run->as_json)
         progress_say_end(run->begun ? run->job : NULL, &it);
     return code;
@@ -237,7 +240,7 @@ static int fail_to_begin(struct run *run, const struct weir_error *err)
 /* At every orderly end, whatever else has gone wrong. False: it is not there. */
 static bool leave_report(struct run *run, const struct weir_job_result *result)
 {
-    struct weir_error err = { 0 };
+    struct weir_error *err = &run->unreported;
     struct report_data data = {
         .resume_line = run->resume_line,
         .went_on = run->resuming,
@@ -245,9 +248,9 @@ static bool leave_report(struct run *run, const struct weir_job_result *result)
     };
     data.files = weir_job_paths(run->job, &data.file_count);
     report_problems_of(&run->problems, run->job);
-    if (report_write(&run->report, run->job, result, &data, &err) == WEIR_OK)
+    if (report_write(&run->report, run->job, result, &data, err) == WEIR_OK)
         return true;
-    say("weir %s: %s", run->command->name, err.message);
+    say("weir %s: %s", run->command->name, err->message);
     return false;
 }
 

@@ -218,4 +218,25 @@ def test_an_interrupted_run_leaves_its_report_and_so_does_the_next(folder):
         assert "the rows of all runs" in page.text and rows in page.text
 
 
+def test_a_report_that_cannot_be_written_is_the_reason_that_a_program_is_told(folder):
+    os.mkdir(f"{folder}/out")
+    with simulator(SIM, "--users", "1", "--no-limits", "--service-time", "200") as (_, config):
+        rows = write_rows(folder, 500, broken=False)
+        process = subprocess.Popen(
+            [WEIR, "create", "account", rows, "--owner", "caller", "--config",
+             write_config(folder, config), "--job-dir", f"{folder}/job", "--batch-size", "10",
+             "--progress", "json", "--report", f"{folder}/out/it.json"], stderr=subprocess.PIPE,
+            text=True, env={**os.environ, "HOME": "/nonexistent"})
+        lines = []
+        for line in process.stderr:
+            if not lines:
+                os.rmdir(f"{folder}/out")
+            lines.append(json.loads(line))
+        process.stderr.close()
+        assert process.wait(60) == 7, lines
+    end = lines[-1]["result"]
+    assert end["exit_code"] == 7 and end["done"] == 500, end
+    assert "out/it.json" in end["reason"], end
+
+
 run_tests(sys.modules[__name__])

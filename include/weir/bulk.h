@@ -44,7 +44,7 @@ enum weir_operation {
     WEIR_OPERATION_DELETE,
 };
 
-/* "create", "update", "upsert", "delete". Any thread. */
+/* "create", "update", "upsert", "delete"; "unknown operation" of anything else. Any thread. */
 WEIR_API const char *weir_operation_name(enum weir_operation operation);
 
 /* What an empty cell is. */
@@ -69,10 +69,12 @@ struct weir_job_options {
     const char *owner;     /* of created rows: systemuser:ID, team:ID, or caller (whoever sends
                               them); NULL: not said, which tables with owners do not accept from
                               more than one connection */
-    const char *directory; /* of the job; must not be there, or be empty */
+    const char *directory; /* * of the job; that of a new one must not be there, or be empty */
     const char *name;      /* of the job; NULL: the last part of its directory */
 
-    /* Rows of files: what their columns are for, and what their cells mean. */
+    /* Rows of files, which only the command reads: what their columns are for, and what their cells
+     * mean. Rows that are handed in are taken as they are: a mapping, constants, columns to ignore
+     * and a time zone are refused then, and the others change nothing. */
     const char *format;         /* csv, tsv or jsonl; NULL: by the name of the first file, and csv
                                    of standard input, which has none */
     const char *mapping;        /* path of a mapping file, whose text is journaled; NULL: none */

@@ -18,7 +18,7 @@ void weir_job_options_defaults(struct weir_job_options *options)
 const char *weir_operation_name(enum weir_operation operation)
 {
     static const char *const names[] = { "create", "update", "upsert", "delete" };
-    return names[operation];
+    return (unsigned)operation <= WEIR_OPERATION_DELETE ? names[operation] : "unknown operation";
 }
 
 enum weir_status weir_job_check_run_options(const struct weir_job_options *options,
@@ -29,10 +29,12 @@ enum weir_status weir_job_check_run_options(const struct weir_job_options *optio
                          "the share of rejected rows is %g; it must be between 0 and 1",
                          options->rejected_share_max);
     if (!(options->rows_per_second_max >= 0))
-        return weir_fail(err, WEIR_E_INVALID, "the rate is %g rows a second; it must be positive",
+        return weir_fail(err, WEIR_E_INVALID,
+                         "the rate is %g rows a second; it must not be negative",
                          options->rows_per_second_max);
     if (options->memory_bytes_max < WEIR_JOB_MEMORY_MIN)
-        return weir_fail(err, WEIR_E_INVALID, "%zu bytes of memory are too few; it must be %zu",
+        return weir_fail(err, WEIR_E_INVALID,
+                         "%zu bytes of memory are too few; it must be at least %zu",
                          options->memory_bytes_max, WEIR_JOB_MEMORY_MIN);
     if (options->deadline_us < 0)
         return weir_fail(err, WEIR_E_INVALID, "the deadline lies in the past");
@@ -97,6 +99,8 @@ enum weir_status weir_job_check_options(const struct weir_job_options *options,
 {
     if (!options->table || !options->table[0])
         return weir_fail(err, WEIR_E_INVALID, "a job needs a table");
+    if ((unsigned)options->operation > WEIR_OPERATION_DELETE)
+        return weir_fail(err, WEIR_E_INVALID, "%d is no operation", (int)options->operation);
     if (options->batch_size > WEIR_TARGETS_MAX)
         return weir_fail(err, WEIR_E_INVALID, "a batch of %u rows cannot be; 1 to %d can",
                          (unsigned)options->batch_size, WEIR_TARGETS_MAX);

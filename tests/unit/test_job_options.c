@@ -21,6 +21,15 @@ START_TEST(the_defaults_are_fine)
 }
 END_TEST
 
+START_TEST(every_operation_has_a_name_and_nothing_else_has)
+{
+    ck_assert_str_eq(weir_operation_name(WEIR_OPERATION_CREATE), "create");
+    ck_assert_str_eq(weir_operation_name(WEIR_OPERATION_DELETE), "delete");
+    ck_assert_str_eq(weir_operation_name((enum weir_operation)4), "unknown operation");
+    ck_assert_str_eq(weir_operation_name((enum weir_operation) - 1), "unknown operation");
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_named)
 {
     static char long_tag[WEIR_REQUEST_TEXT_MAX + 2];
@@ -60,6 +69,18 @@ START_TEST(what_cannot_be_is_named)
     case 7:
         options.with_count = WEIR_SPEC_WITH_MAX + 1;
         named = "constants";
+        break;
+    case 8:
+        options.operation = (enum weir_operation)4;
+        named = "4 is no operation";
+        break;
+    case 9:
+        options.rows_per_second_max = -1;
+        named = "must not be negative";
+        break;
+    case 10:
+        options.memory_bytes_max = WEIR_JOB_MEMORY_MIN - 1;
+        named = "at least";
         break;
     }
     ck_assert_int_ne(weir_job_check_options(&options, &err), WEIR_OK);
@@ -229,7 +250,8 @@ int main(void)
 {
     struct suite s = suite_new("job_options");
     suite_add(&s, the_defaults_are_fine);
-    suite_add_loop(&s, "what_cannot_be_is_named", what_cannot_be_is_named, 8);
+    suite_add(&s, every_operation_has_a_name_and_nothing_else_has);
+    suite_add_loop(&s, "what_cannot_be_is_named", what_cannot_be_is_named, 11);
     suite_add(&s, what_is_asked_for_goes_with_every_request_and_every_part_of_a_batch);
     suite_add_loop(&s, "logic_is_bypassed_as_the_word_says", logic_is_bypassed_as_the_word_says, 4);
     suite_add_loop(&s, "every_option_that_shapes_the_work_comes_back",

@@ -46,24 +46,46 @@ static enum weir_status add_rows(struct weir_job *job, long count, struct weir_e
     return status;
 }
 
+static void print_reject(void *ctx, const struct weir_job_reject *reject)
+{
+    (void)ctx;
+    fprintf(stderr, "row %llu: %s: %s\n", (unsigned long long)reject->row, reject->message,
+            reject->json);
+}
+
+/* What became of the rows, and why it ended if that is worth a word. */
+static void print_result(struct weir_job *job, const struct weir_job_result *result)
+{
+    struct weir_error err;
+    printf("read %llu = done %llu + rejected %llu + skipped %llu + unknown %llu + not sent %llu\n",
+           (unsigned long long)result->read, (unsigned long long)result->done,
+           (unsigned long long)result->rejected, (unsigned long long)result->skipped,
+           (unsigned long long)result->unknown, (unsigned long long)result->not_sent);
+    if (weir_job_each_reject(job, print_reject, NULL, &err) != WEIR_OK)
+        fail("rejects", &err);
+    if (weir_job_trouble(job)[0])
+        fprintf(stderr, "%s\n", weir_job_trouble(job));
+    if (weir_job_result_can_resume(result))
+        fprintf(stderr, "not finished: run it again\n");
+}
+
+/* A row that could not be handed in is none of the job's: its result does not know of it. */
 static int run(struct weir_client *client, const char *directory, long count)
 {
     struct weir_job *job;
     struct weir_job_result result;
     struct weir_error err;
+    int code = WEIR_EXIT_DONE;
     if (open_job(client, directory, &job, &err) != WEIR_OK)
         return fail("job", &err);
     enum weir_status status = add_rows(job, count, &err);
     if (status != WEIR_OK && status != WEIR_E_CANCELLED)
-        fail("row", &err);
+        code = fail("row", &err);
     if (weir_job_finish(job, &result, &err) != WEIR_OK)
         fail("files", &err);
-    printf("read %llu = done %llu + rejected %llu + skipped %llu + unknown %llu + not sent %llu\n",
-           (unsigned long long)result.read, (unsigned long long)result.done,
-           (unsigned long long)result.rejected, (unsigned long long)result.skipped,
-           (unsigned long long)result.unknown, (unsigned long long)result.not_sent);
+    print_result(job, &result);
     weir_job_free(job);
-    return result.exit_code;
+    return result.exit_code != WEIR_EXIT_DONE ? result.exit_code : code;
 }
 
 int main(int argc, char **argv)

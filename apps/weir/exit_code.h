@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* How the command ends. When several apply, the one further up stands. */
+/* How the command ends, as a job's result says it (weir/bulk.h). When several apply, the one
+ * further up stands. */
 #ifndef WEIR_APP_EXIT_CODE_H
 #define WEIR_APP_EXIT_CODE_H
 
-#include "weir/error.h"
+#include "weir/bulk.h"
 
 enum exit_code {
-    EXIT_INTERNAL = 70,
-    EXIT_LOCAL_IO = 7,      /* disk full, journal */
-    EXIT_CREDENTIALS = 4,   /* or privilege */
-    EXIT_UNREACHABLE = 10,  /* the service */
-    EXIT_UNKNOWN_ROWS = 8,  /* rows whose outcome is unknown remain */
-    EXIT_TOO_MANY = 3,      /* stopped at --max-errors */
-    EXIT_STOPPED = 6,       /* deadline, limit or tolerance reached; resumable */
-    EXIT_INTERRUPTED = 5,   /* resumable */
-    EXIT_USAGE = 2,         /* or configuration */
-    EXIT_REJECTED_ROWS = 1, /* done, some rows rejected */
-    EXIT_DONE = 0,
+    EXIT_INTERNAL = WEIR_EXIT_INTERNAL,
+    EXIT_LOCAL_IO = WEIR_EXIT_LOCAL_IO,         /* disk full, journal */
+    EXIT_CREDENTIALS = WEIR_EXIT_CREDENTIALS,   /* or privilege */
+    EXIT_UNREACHABLE = WEIR_EXIT_UNREACHABLE,   /* the service */
+    EXIT_UNKNOWN_ROWS = WEIR_EXIT_UNKNOWN_ROWS, /* rows whose outcome is unknown remain */
+    EXIT_TOO_MANY = WEIR_EXIT_TOO_MANY,         /* stopped at --max-errors */
+    EXIT_STOPPED = WEIR_EXIT_STOPPED,         /* deadline, limit or tolerance reached; resumable */
+    EXIT_INTERRUPTED = WEIR_EXIT_INTERRUPTED, /* resumable */
+    EXIT_USAGE = WEIR_EXIT_USAGE,             /* or configuration */
+    EXIT_REJECTED_ROWS = WEIR_EXIT_REJECTED_ROWS, /* done, some rows rejected */
+    EXIT_DONE = WEIR_EXIT_DONE,
 };
 
 /* The one of the two that stands. */

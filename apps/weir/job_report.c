@@ -124,8 +124,7 @@ static void say_problems(const struct report_problems *problems, const char *rep
 
 bool job_report_can_go_on(const struct weir_job_result *result)
 {
-    bool unfinished = result->ends || result->unknown > 0 || result->not_sent > 0;
-    return unfinished && !(result->ends & WEIR_END_DAMAGED);
+    return weir_job_result_can_resume(result);
 }
 
 /* What was given up is not gone: the service goes on executing after its client has left. */

@@ -141,7 +141,7 @@ static void on_reject(void *ctx, const struct weir_reject *reject, const char *p
 
 void report_problems_of(struct report_problems *problems, struct weir_job *job)
 {
-    weir_job_each_reject(job, on_reject, problems, NULL);
+    weir_job_walk_rejects(job, on_reject, problems, NULL);
     report_problems_sort(problems);
 }
 

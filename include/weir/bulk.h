@@ -109,6 +109,21 @@ struct weir_job_options {
 
 WEIR_API void weir_job_options_defaults(struct weir_job_options *options);
 
+/* How the command would end; when several apply, the one further up stands. */
+enum weir_exit {
+    WEIR_EXIT_INTERNAL = 70,
+    WEIR_EXIT_LOCAL_IO = 7,      /* disk full, journal */
+    WEIR_EXIT_CREDENTIALS = 4,   /* or privilege */
+    WEIR_EXIT_UNREACHABLE = 10,  /* the service */
+    WEIR_EXIT_UNKNOWN_ROWS = 8,  /* rows whose outcome is unknown remain */
+    WEIR_EXIT_TOO_MANY = 3,      /* rows were rejected: rejected_max, rejected_share_max */
+    WEIR_EXIT_STOPPED = 6,       /* deadline, limit or tolerance reached */
+    WEIR_EXIT_INTERRUPTED = 5,   /* weir_job_stop() */
+    WEIR_EXIT_USAGE = 2,         /* or configuration; or the input could not be read */
+    WEIR_EXIT_REJECTED_ROWS = 1, /* done, some rows rejected */
+    WEIR_EXIT_DONE = 0,
+};
+
 /* Why a run ended before its input did; several may apply. */
 enum weir_end {
     WEIR_END_JOURNAL = 1 << 0,     /* results could not be made durable */
@@ -139,7 +154,7 @@ struct weir_job_result {
 
     /* Of this run. */
     unsigned ends; /* enum weir_end, as bits */
-    int exit_code; /* that the command would end with */
+    int exit_code; /* that the command would end with: enum weir_exit */
     double elapsed_s;
     uint64_t requests;
     uint64_t bytes_sent;
@@ -201,21 +216,58 @@ WEIR_API enum weir_status weir_job_resume(struct weir_client *client,
                                           struct weir_job **ret, struct weir_error *err);
 
 /*
- * One row, copied. Blocks while the job has enough of them. One thread at a time.
- *   WEIR_E_INVALID    not a JSON object, or another row than the one that a resumed job had here;
- *                     an object that the table cannot take is no failure: it counts as rejected
- *   WEIR_E_CANCELLED  the job takes no more: it is ending; weir_job_finish() says why
+ * One row, copied: `bytes` of JSON without a line end. Blocks while the job has enough of them.
+ * One thread at a time. What is no JSON object, or an object that the table cannot take, is no
+ * failure: it is a row of the job, and rejected.
+ *   WEIR_E_INVALID    a row with a line end in it; or another row than the one that a resumed job
+ *                     had here. These are compared in blocks: it may be one of the last 4 MiB, and
+ *                     the job takes no more
+ *   WEIR_E_TOO_BIG    larger than can be sent; it is no row of the job, and others may follow
+ *   WEIR_E_CANCELLED  the job takes no more: it is ending; weir_job_trouble() says why
+ *   WEIR_E_IO         the journal of a resumed job cannot be read
  */
 WEIR_API enum weir_status weir_job_add(struct weir_job *job, const char *json, size_t bytes,
                                        struct weir_error *err);
 
 /*
  * There are no more rows: wait until all have come to their end, write the files. Returns WEIR_OK
- * when the job has run, whatever became of the rows: result->exit_code tells; otherwise what kept
- * the files from being written. Call it once, in the thread that adds.
+ * when the job has run, whatever became of the rows: ret->exit_code tells; otherwise what kept the
+ * files from being written. *ret is set in either case. Call it once, in the thread that adds.
  */
 WEIR_API enum weir_status weir_job_finish(struct weir_job *job, struct weir_job_result *ret,
                                           struct weir_error *err);
+
+/* Something is left that weir_job_resume() can do: rows, or files. Any thread. */
+WEIR_API bool weir_job_result_can_resume(const struct weir_job_result *result);
+
+/* Why it ended, as one sentence for people; "" if there is nothing to say. After weir_job_finish();
+ * lives as long as the job. */
+WEIR_API const char *weir_job_trouble(const struct weir_job *job);
+
+/* A rejected row, as errors.jsonl has it. Texts end with a 0 and are empty if there is none. */
+struct weir_job_reject {
+    uint64_t row;           /* as they were handed in, from 1 */
+    const char *json;       /* the row; empty: it is not to be handed in again */
+    size_t json_bytes;      /* … without its line end */
+    bool superseded;        /* a later row has the same key: that one counts */
+    const char *column;     /* at which it failed */
+    const char *class_name; /* as weir_class_name() says it; "input": it was never sent */
+    const char *message;
+    int http_status; /* 0: it was never sent */
+    uint32_t service_code;
+    uint32_t attempts;
+    const char *connection;
+    const char *request_id; /* for the support of the service */
+};
+
+/*
+ * Call `fn` for each rejected row of all runs, in the order of rows; what it is given lives for the
+ * call. One at a time is read, however many there are. After weir_job_finish(), one thread.
+ * WEIR_E_IO, WEIR_E_INVALID: the journal cannot be read.
+ */
+typedef void weir_job_reject_fn(void *ctx, const struct weir_job_reject *reject);
+WEIR_API enum weir_status weir_job_each_reject(struct weir_job *job, weir_job_reject_fn *fn,
+                                               void *ctx, struct weir_error *err);
 
 /* Send nothing more; what is in flight may come home for 30 s. Any thread. */
 WEIR_API void weir_job_stop(struct weir_job *job);
@@ -223,7 +275,7 @@ WEIR_API void weir_job_stop(struct weir_job *job);
 /* How things stand. Any thread. */
 WEIR_API void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret);
 
-/* Of one connection, by its place in the settings. Any thread. */
+/* Of one connection, by its place in the settings; zeroed if there are fewer. Any thread. */
 WEIR_API void weir_job_rate_stats(struct weir_job *job, size_t connection,
                                   struct weir_adaptive_rate_stats *ret);
 

@@ -272,19 +272,25 @@ enum weir_status weir_job_finish(struct weir_job *job, struct weir_job_result *r
         ret->ends |= WEIR_END_JOURNAL;
     enum weir_status status = weir_export_all(job->journal, journal ? NULL : &failure);
     if (journal || status)
-        ret->exit_code = 7;
+        ret->exit_code = WEIR_EXIT_LOCAL_IO;
     struct weir_error summary;
     enum weir_status summed = weir_job_write_summary(job, ret, &summary);
     if (summed && !status && !journal) {
         failure = summary;
         status = summed;
-        ret->exit_code = 7;
+        ret->exit_code = WEIR_EXIT_LOCAL_IO;
     }
     job->finished = true;
     weir_job_explain(job, ret, &failure);
     if (err && status && !journal)
         *err = failure;
     return journal ? WEIR_OK : status;
+}
+
+bool weir_job_result_can_resume(const struct weir_job_result *result)
+{
+    bool unfinished = result->ends || result->exit_code > WEIR_EXIT_REJECTED_ROWS;
+    return unfinished && !(result->ends & WEIR_END_DAMAGED);
 }
 
 void weir_job_free(struct weir_job *job)

@@ -22,11 +22,11 @@
 #include "weir/bulk.h"
 #include "weir/verdict.h"
 
-/* Where the rows come from. Borrowed as long as the job lives. */
+/* Where the rows come from. The paths are copied. */
 struct weir_job_files {
     const char *const *paths; /* "-" is standard input */
     size_t path_count;        /* 0: rows come by weir_job_add() */
-    int stdin_fd;
+    int stdin_fd;             /* borrowed as long as the job lives */
 };
 
 /*
@@ -72,22 +72,18 @@ bool weir_job_is_finished(const struct weir_job *job);
 enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err);
 
 /*
- * Wait until it is over, at most so long. Rows from files only. True: it is over. One thread: it is
- * the one that begins the next pass when one is over, so that somebody must be waiting, or finish.
+ * Wait until it is over, at most so long. True: it is over. One thread: it is the one that begins
+ * the next pass of rows from files when one is over, so that somebody must be waiting, or finish.
  */
 bool weir_job_wait(struct weir_job *job, int64_t timeout_us);
 
-/* Why it ended, as one sentence for people; "" if there is nothing to say. After finish. */
-const char *weir_job_trouble(const struct weir_job *job);
-
 /*
- * Call `fn` for each rejected row, in the order of rows, as errors.jsonl has them. `path`: of its
- * file; "" if rows were handed in. Both live for the call. One at a time is read, however many
- * there are. After finish. Fails as the journal does.
+ * As weir_job_each_reject(), of rows from files, too. `path`: of its file; "" if rows were handed
+ * in.
  */
-typedef void weir_job_reject_fn(void *ctx, const struct weir_reject *reject, const char *path);
-enum weir_status weir_job_each_reject(struct weir_job *job, weir_job_reject_fn *fn, void *ctx,
-                                      struct weir_error *err);
+typedef void weir_job_walk_fn(void *ctx, const struct weir_reject *reject, const char *path);
+enum weir_status weir_job_walk_rejects(struct weir_job *job, weir_job_walk_fn *fn, void *ctx,
+                                       struct weir_error *err);
 
 /* What the service last said that is left of a budget. */
 struct weir_job_budget {

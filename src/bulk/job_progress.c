@@ -145,8 +145,9 @@ void weir_job_progress(struct weir_job *job, struct weir_job_progress *ret)
 void weir_job_rate_stats(struct weir_job *job, size_t connection,
                          struct weir_adaptive_rate_stats *ret)
 {
-    struct weir_driver_connection it;
-    weir_driver_connection(job->driver, (uint32_t)connection, &it);
+    struct weir_driver_connection it = { 0 };
+    if (connection < job->settings.connection_count)
+        weir_driver_connection(job->driver, (uint32_t)connection, &it);
     *ret = it.rate;
 }
 

@@ -54,23 +54,25 @@ int weir_result_exit_code(const struct weir_result *result)
 {
     const struct {
         bool applies;
-        int code;
+        enum weir_exit code;
     } codes[] = {
-        { weir_result_ended(result) != result->read || result->ends & WEIR_END_INTERNAL, 70 },
-        { result->ends & WEIR_END_JOURNAL, 7 },
-        { result->ends & WEIR_END_CREDENTIALS, 4 },
-        { result->ends & WEIR_END_UNREACHABLE, 10 },
-        { result->fates[WEIR_FATE_UNKNOWN] > 0, 8 },
-        { result->ends & WEIR_END_ERRORS, 3 },
-        { result->ends & WEIR_END_LIMIT, 6 },
-        { result->ends & WEIR_END_INTERRUPT, 5 },
-        { result->ends & WEIR_END_INPUT, 2 },
-        { result->fates[WEIR_FATE_NOT_SENT] > 0, 6 }, /* given up after MaxRetryTime */
-        { result->fates[WEIR_FATE_REJECTED] > 0, 1 },
+        { weir_result_ended(result) != result->read || result->ends & WEIR_END_INTERNAL,
+          WEIR_EXIT_INTERNAL },
+        { result->ends & WEIR_END_JOURNAL, WEIR_EXIT_LOCAL_IO },
+        { result->ends & WEIR_END_CREDENTIALS, WEIR_EXIT_CREDENTIALS },
+        { result->ends & WEIR_END_UNREACHABLE, WEIR_EXIT_UNREACHABLE },
+        { result->fates[WEIR_FATE_UNKNOWN] > 0, WEIR_EXIT_UNKNOWN_ROWS },
+        { result->ends & WEIR_END_ERRORS, WEIR_EXIT_TOO_MANY },
+        { result->ends & WEIR_END_LIMIT, WEIR_EXIT_STOPPED },
+        { result->ends & WEIR_END_INTERRUPT, WEIR_EXIT_INTERRUPTED },
+        { result->ends & WEIR_END_INPUT, WEIR_EXIT_USAGE },
+        { result->fates[WEIR_FATE_NOT_SENT] > 0,
+          WEIR_EXIT_STOPPED }, /* given up after MaxRetryTime */
+        { result->fates[WEIR_FATE_REJECTED] > 0, WEIR_EXIT_REJECTED_ROWS },
     };
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         if (codes[i].applies)
             return codes[i].code;
     }
-    return 0;
+    return WEIR_EXIT_DONE;
 }

@@ -94,6 +94,59 @@ START_TEST(a_row_that_the_service_refuses_is_rejected_with_its_own_words)
 }
 END_TEST
 
+struct seen_rejects {
+    int count;
+    uint64_t rows[2];
+    char texts[2][1024];
+};
+
+static void see_reject(void *ctx, const struct weir_job_reject *reject)
+{
+    struct seen_rejects *seen = ctx;
+    ck_assert_int_lt(seen->count, 2);
+    ck_assert_uint_eq(reject->json_bytes, strlen(reject->json));
+    seen->rows[seen->count] = reject->row;
+    snprintf(seen->texts[seen->count++], sizeof(seen->texts[0]), "%s|%s|%d|%s|%s", reject->json,
+             reject->class_name, reject->http_status, reject->connection, reject->message);
+}
+
+START_TEST(a_program_is_told_which_rows_were_rejected_and_why)
+{
+    struct seen_rejects seen = { 0 };
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    job_begin();
+    ck_assert_int_eq(job_add("[1]"), WEIR_OK);
+    job_add_accounts(0, 5);
+    ck_assert_int_eq(job_add("{\"nosuchcolumn\":\"y\"}"), WEIR_OK);
+    job_finish(WEIR_EXIT_REJECTED_ROWS);
+    ck_assert_int_eq(weir_job_each_reject(job_rig.job, see_reject, &seen, &job_rig.err), WEIR_OK);
+    ck_assert_int_eq(seen.count, 2);
+    ck_assert_uint_eq(seen.rows[0], 1);
+    ck_assert_uint_eq(seen.rows[1], 7);
+    ck_assert_str_eq(seen.texts[0], "[1]|input|0||the row is no JSON object");
+    static const char refused[] = "{\"nosuchcolumn\":\"y\"}|bad rows|400|app1|";
+    ck_assert_msg(strncmp(seen.texts[1], refused, strlen(refused)) == 0, "%s", seen.texts[1]);
+    ck_assert_ptr_nonnull(strstr(seen.texts[1] + strlen(refused), "nosuchcolumn"));
+    ck_assert_str_eq(weir_job_trouble(job_rig.job), "");
+    ck_assert(!weir_job_result_can_resume(&job_rig.result));
+    job_rig_end();
+}
+END_TEST
+
+START_TEST(a_connection_that_is_none_has_no_statistics)
+{
+    struct weir_adaptive_rate_stats stats, none = { 0 };
+    job_rig_start(2, WEIR_OPERATION_CREATE, "account");
+    job_begin();
+    weir_job_rate_stats(job_rig.job, 1, &stats);
+    ck_assert_int_ne(memcmp(&stats, &none, sizeof(stats)), 0);
+    weir_job_rate_stats(job_rig.job, 2, &stats);
+    ck_assert_int_eq(memcmp(&stats, &none, sizeof(stats)), 0);
+    job_finish(0);
+    job_rig_end();
+}
+END_TEST
+
 START_TEST(too_many_rejected_rows_end_the_job)
 {
     job_rig_start(1, WEIR_OPERATION_CREATE, "account");
@@ -103,8 +156,10 @@ START_TEST(too_many_rejected_rows_end_the_job)
     for (int i = 0; i < 100000 && status == WEIR_OK; i++)
         status = job_add("{\"nosuchcolumn\":\"%d\"}", i);
     ck_assert_int_eq(status, WEIR_E_CANCELLED);
-    job_finish(3);
+    job_finish(WEIR_EXIT_TOO_MANY);
     ck_assert_uint_gt(job_rig.result.rejected, 5);
+    ck_assert(weir_job_result_can_resume(&job_rig.result));
+    ck_assert_ptr_nonnull(strstr(weir_job_trouble(job_rig.job), "rejected"));
     job_rig_end();
 }
 END_TEST
@@ -304,6 +359,8 @@ int main(void)
     suite_add_loop(&s, "every_operation_does_what_it_says", every_operation_does_what_it_says, 2);
     suite_add(&s, a_row_that_is_no_object_is_rejected_and_the_others_go_on);
     suite_add(&s, a_row_that_the_service_refuses_is_rejected_with_its_own_words);
+    suite_add(&s, a_program_is_told_which_rows_were_rejected_and_why);
+    suite_add(&s, a_connection_that_is_none_has_no_statistics);
     suite_add(&s, too_many_rejected_rows_end_the_job);
     suite_add(&s, rows_with_the_same_key_are_applied_in_their_order);
     suite_add(&s, progress_can_be_looked_at_from_another_thread_and_single_requests_work_meanwhile);

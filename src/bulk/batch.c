@@ -4,6 +4,11 @@
 
 #include "base/mem.h"
 
+bool weir_row_may_be_sent(const struct weir_row *row, uint64_t reach)
+{
+    return row->number <= reach && !row->refusal.len && !row->idle;
+}
+
 struct weir_row_error *weir_row_error_new(const struct weir_row_error *from)
 {
     struct weir_row_error *error = weir_calloc(1, sizeof(*error));

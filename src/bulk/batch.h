@@ -4,7 +4,7 @@
  *
  * A *batch* is some rows in one piece of memory, made by the reader, changed by nobody, and given
  * back when its last row has come to an end. What happens to a row meanwhile stands beside it, in
- * its *fate*, which is the executor's.
+ * its *state*, which is the executor's; what has become of it is its *fate*.
  *
  * Rows of one batch have different keys and the same columns, and ascending numbers; those that are
  * refused, and so never sent, may have any key and any columns, and those that have nothing to do
@@ -33,6 +33,10 @@ struct weir_row {
     struct weir_str refusal; /* why it is not to be sent at all; empty: it is */
     struct weir_str column;  /* that is to blame; empty: the row */
 };
+
+/* An earlier run that may have sent rows up to `reach` may have sent this one: it is neither
+ * refused nor idle. */
+bool weir_row_may_be_sent(const struct weir_row *row, uint64_t reach);
 
 /* What has become of a row. */
 enum weir_fate {

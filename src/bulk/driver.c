@@ -133,7 +133,7 @@ static void turn_away(struct weir_driver *driver)
         driver->left_behind.rows += driver->held->row_count;
         for (uint32_t i = 0; i < driver->held->row_count; i++)
             driver->left_behind.tainted +=
-                driver->held->rows[i].number <= driver->executor.plan.tainted_through;
+                weir_row_may_be_sent(&driver->held->rows[i], driver->executor.plan.tainted_through);
         weir_intake_give_back(driver->pass.intake, driver->held, weir_loop_now_us(driver->loop));
         driver->held = NULL;
     }

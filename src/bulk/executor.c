@@ -120,9 +120,7 @@ static void delist(struct weir_executor *executor, struct weir_batch *batch)
 static void taint_old(const struct weir_executor *executor, struct weir_batch *batch)
 {
     for (uint32_t i = 0; i < batch->row_count; i++) {
-        if (batch->rows[i].number > executor->plan.tainted_through)
-            break;
-        if (batch->rows[i].idle)
+        if (!weir_row_may_be_sent(&batch->rows[i], executor->plan.tainted_through))
             continue;
         batch->states[i].tainted = true;
         batch->states[i].unknown_us = executor->begun_us;

@@ -139,10 +139,12 @@ static struct weir_batch *take_closed(struct weir_packer *packer, size_t *ret_by
     return first;
 }
 
-/* An earlier run may have sent it; one that is refused is not sent. */
-static bool is_tainted(const struct weir_intake *intake, uint64_t number, struct weir_str refusal)
+static bool is_tainted(const struct weir_intake *intake, const struct weir_draft *draft)
 {
-    return number <= intake->options.tainted_through && !refusal.len;
+    struct weir_row row = { .number = draft->number,
+                            .refusal = draft->refusal,
+                            .idle = draft->idle };
+    return weir_row_may_be_sent(&row, intake->options.tainted_through);
 }
 
 /* Under the lock. */
@@ -165,7 +167,7 @@ static bool hand_over(struct weir_intake *intake, const struct weir_draft *draft
     bool news = open && batches && !intake->first;
     if (open) {
         intake->added.rows += draft != NULL;
-        intake->added.tainted += draft && is_tainted(intake, draft->number, draft->refusal);
+        intake->added.tainted += draft && is_tainted(intake, draft);
         queue(intake, batches, bytes);
     }
     pthread_mutex_unlock(&intake->lock);
@@ -238,7 +240,7 @@ struct weir_batch *weir_intake_take(struct weir_intake *intake)
         intake->taken.rows += batch->row_count;
         for (uint32_t i = 0; i < batch->row_count; i++)
             intake->taken.tainted +=
-                is_tainted(intake, batch->rows[i].number, batch->rows[i].refusal);
+                weir_row_may_be_sent(&batch->rows[i], intake->options.tainted_through);
         pthread_cond_signal(&intake->room);
     }
     pthread_mutex_unlock(&intake->lock);

@@ -87,7 +87,7 @@ bool weir_intake_ended(struct weir_intake *intake, enum weir_status *ret_status,
  */
 struct weir_intake_rows {
     uint64_t rows;
-    uint64_t tainted; /* of them; none that is refused */
+    uint64_t tainted; /* of them: an earlier run may have sent them */
 };
 struct weir_intake_rows weir_intake_close(struct weir_intake *intake);
 

@@ -388,6 +388,29 @@ START_TEST(of_what_was_not_taken_those_are_told_apart_that_an_earlier_run_may_ha
 }
 END_TEST
 
+START_TEST(an_earlier_run_cannot_have_sent_what_is_refused_or_has_nothing_to_do)
+{
+    struct weir_intake_options options = {
+        .packer = { &table, 10, 100000 },
+        .queue_bytes_max = 100000,
+        .tainted_through = 3,
+        .ready = ready,
+    };
+    sem_init(&news, 0, 0);
+    intake = weir_intake_new(&options);
+    struct weir_draft refused = draft(1, 0, 1), idle = draft(2, 0, 1);
+    refused.refusal = weir_str_from("no");
+    idle.idle = true;
+    ck_assert_int_eq(weir_intake_add(intake, &refused), WEIR_OK);
+    ck_assert_int_eq(weir_intake_add(intake, &idle), WEIR_OK);
+    ck_assert_int_eq(add(3, 0, 1), WEIR_OK);
+    struct weir_intake_rows left = weir_intake_close(intake);
+    ck_assert_uint_eq(left.rows, 3);
+    ck_assert_uint_eq(left.tainted, 1);
+    weir_intake_free(intake);
+}
+END_TEST
+
 START_TEST(after_closing_everything_is_refused)
 {
     make_intake(1, 1000);
@@ -553,6 +576,7 @@ int main(void)
     suite_add_loop(&s, "closing_frees_a_reader_that_waits_and_counts_what_was_not_taken",
                    closing_frees_a_reader_that_waits_and_counts_what_was_not_taken, 40);
     suite_add(&s, of_what_was_not_taken_those_are_told_apart_that_an_earlier_run_may_have_sent);
+    suite_add(&s, an_earlier_run_cannot_have_sent_what_is_refused_or_has_nothing_to_do);
     suite_add(&s, after_closing_everything_is_refused);
     suite_add(&s, the_end_comes_last_and_brings_what_is_open);
     suite_add(&s, an_input_that_failed_says_why_and_sends_nothing_more);

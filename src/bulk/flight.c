@@ -140,7 +140,7 @@ static void send_request(struct weir_flight *flight, const struct weir_token *to
     struct weir_load_request *it = &flight->request;
     struct weir_call_request request = {
         .method = "POST",
-        .target = weir_buf_text(&it->target),
+        .target = weir_buf_text(&it->path),
         .lines = it->lines.lines,
         .line_count = it->lines.count,
         .body = it->body->slices,

@@ -34,16 +34,16 @@ static enum weir_status fill_bulk(struct weir_load_request *request, const struc
     struct weir_target *targets = weir_calloc(load->row_count, sizeof(*targets));
     for (uint32_t i = 0; i < load->row_count; i++)
         targets[i] = weir_load_row(load, i)->target;
-    weir_buf_init(&request->target, WEIR_URL_BYTES_MAX);
+    weir_buf_init(&request->path, WEIR_URL_BYTES_MAX);
     weir_gather_init(&request->bulk, plan->body_bytes_max);
     enum weir_status status =
-        weir_bulk_path(message, plan->table, &plan->options, &request->target, err);
+        weir_bulk_path(message, plan->table, &plan->options, &request->path, err);
     if (!status)
         status =
             weir_bulk_body(message, plan->table, targets, load->row_count, &request->bulk, err);
     free(targets);
     if (status) {
-        weir_buf_release(&request->target);
+        weir_buf_release(&request->path);
         weir_gather_release(&request->bulk);
         return status;
     }
@@ -102,8 +102,8 @@ static enum weir_status fill_batch(struct weir_load_request *request, const stru
         weir_batch_request_release(&request->batch);
         return status;
     }
-    weir_buf_init(&request->target, WEIR_URL_BYTES_MAX);
-    weir_buf_add_text(&request->target, WEIR_BATCH_PATH);
+    weir_buf_init(&request->path, WEIR_URL_BYTES_MAX);
+    weir_buf_add_text(&request->path, WEIR_BATCH_PATH);
     weir_request_lines_init_batch(&request->lines, &options, boundary);
     request->body = &request->batch.body;
     return WEIR_OK;
@@ -129,6 +129,6 @@ void weir_load_request_release(struct weir_load_request *request)
     else
         weir_batch_request_release(&request->batch);
     weir_request_lines_release(&request->lines);
-    weir_buf_release(&request->target);
+    weir_buf_release(&request->path);
     request->body = NULL;
 }

@@ -24,7 +24,7 @@ struct weir_request_plan {
 
 /* Not to be moved: the body and the lines point inside. */
 struct weir_load_request {
-    struct weir_buf target; /* path and query */
+    struct weir_buf path; /* with its query */
     struct weir_request_lines lines;
     struct weir_gather bulk;         /* mode bulk */
     struct weir_batch_request batch; /* otherwise */

@@ -136,7 +136,7 @@ static inline void engine_send(struct engine_flight *flight)
     char *body = engine_join(request.body);
     struct sim_http_request http = {
         .method = weir_str_from("POST"),
-        .target = weir_str(weir_buf_text(&request.target), request.target.len),
+        .target = weir_str(weir_buf_text(&request.path), request.path.len),
         .headers = headers,
         .header_count = engine_headers(&request.lines, flight->connection, headers),
         .body = weir_str(body, request.body->bytes),

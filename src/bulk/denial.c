@@ -116,10 +116,10 @@ void weir_landing_deny(struct weir_landing *landing, uint32_t i,
     landing->denied = true;
     add_refuser(landing, state);
     if (!is_refused_by_all(landing->executor, state)) {
-        weir_landing_step(landing, i, WEIR_COURSE_ELSEWHERE);
+        weir_landing_steer(landing, i, WEIR_COURSE_ELSEWHERE);
     } else if (is_nobodys_fault(landing, state)) {
         landing->convicted = true;
-        weir_landing_step(landing, i, WEIR_COURSE_AGAIN); /* by a later run: this one stops */
+        weir_landing_steer(landing, i, WEIR_COURSE_AGAIN); /* by a later run: this one stops */
     } else if (is_undecided(landing, state)) {
         weir_landing_later(landing, i, WEIR_CLASS_RACE);
     } else if (state->tainted && !weir_landing_is_create(landing)) {
@@ -148,7 +148,7 @@ void weir_landing_deny_all(struct weir_landing *landing)
     if (goes_on_by_rows(landing)) { /* what was said of the message is no word on a row */
         weir_landing_forget_refusers(landing);
         load->denied_by = WEIR_NOBODY;
-        weir_landing_step_all(landing, WEIR_COURSE_SINGLES);
+        weir_landing_steer_all(landing, WEIR_COURSE_SINGLES);
         return;
     }
     for (uint32_t i = 0; i < load->row_count; i++)

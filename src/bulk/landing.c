@@ -2,6 +2,8 @@
 /* From an answer to new loads, and what the job learns on the way; see landing.h. */
 #include "bulk/landing.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 
@@ -17,16 +19,16 @@
 /* While nobody gets there each connection is tried again after so long, however often it failed. */
 #define TRIED_AGAIN_US (30 * WEIR_US_PER_S)
 
-void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_course step)
+void weir_landing_steer(struct weir_landing *landing, uint32_t i, enum weir_course course)
 {
-    landing->steps[i] = (uint8_t)step;
-    landing->counts[step]++;
+    landing->courses[i] = (uint8_t)course;
+    landing->counts[course]++;
 }
 
-void weir_landing_step_all(struct weir_landing *landing, enum weir_course step)
+void weir_landing_steer_all(struct weir_landing *landing, enum weir_course course)
 {
     for (uint32_t i = 0; i < landing->load->row_count; i++)
-        weir_landing_step(landing, i, step);
+        weir_landing_steer(landing, i, course);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -57,7 +59,7 @@ void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate f
 {
     struct weir_load *load = landing->load;
     weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate);
-    weir_landing_step(landing, i, WEIR_COURSE_OVER);
+    weir_landing_steer(landing, i, WEIR_COURSE_OVER);
 }
 
 void weir_landing_end_all(struct weir_landing *landing, enum weir_fate fate)
@@ -73,7 +75,7 @@ void weir_landing_later(struct weir_landing *landing, uint32_t i, enum weir_clas
     landing->race |= class_ == WEIR_CLASS_RACE;
     landing->refusal |= class_ == WEIR_CLASS_BAD_CREDENTIALS;
     landing->transient |= class_ != WEIR_CLASS_RACE && class_ != WEIR_CLASS_BAD_CREDENTIALS;
-    weir_landing_step(landing, i, WEIR_COURSE_LATER);
+    weir_landing_steer(landing, i, WEIR_COURSE_LATER);
 }
 
 void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_)
@@ -85,7 +87,7 @@ void weir_landing_all_later(struct weir_landing *landing, enum weir_class class_
 void weir_landing_halve(struct weir_landing *landing, enum weir_class class_)
 {
     if (landing->load->row_count > 1)
-        weir_landing_step_all(landing, WEIR_COURSE_HALVES);
+        weir_landing_steer_all(landing, WEIR_COURSE_HALVES);
     else
         weir_landing_later(landing, 0, class_);
 }
@@ -98,7 +100,7 @@ void weir_landing_refused(struct weir_landing *landing)
         return;
     }
     landing->refusal = true;
-    weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
+    weir_landing_steer_all(landing, WEIR_COURSE_AGAIN);
 }
 
 /* Not too big, and no row is to blame: smaller ones may fail just as well. */
@@ -158,14 +160,14 @@ void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, 
 
 /* --- cutting up ------------------------------------------------------------------------------- */
 
-static struct weir_load *cut_by_step(struct weir_landing *landing, enum weir_course step)
+static struct weir_load *cut_by_course(struct weir_landing *landing, enum weir_course course)
 {
     struct weir_load *load = landing->load;
     struct weir_loads *loads = &landing->executor->loads;
-    struct weir_load *part = weir_loads_cut(loads, load, 0, landing->counts[step]);
+    struct weir_load *part = weir_loads_cut(loads, load, 0, landing->counts[course]);
     uint32_t count = 0;
     for (uint32_t i = 0; i < load->row_count; i++) {
-        if (landing->steps[i] == step)
+        if (landing->courses[i] == course)
             part->rows[count++] = load->rows[i];
     }
     return part;
@@ -251,9 +253,9 @@ static void lead_on_again(struct weir_landing *landing, struct weir_load *load)
     weir_loads_move(&landing->executor->loads, load, WEIR_LOAD_RESTING);
 }
 
-static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_course step)
+static void lead_on(struct weir_landing *landing, struct weir_load *load, enum weir_course course)
 {
-    switch (step) {
+    switch (course) {
     case WEIR_COURSE_AGAIN:
         lead_on_again(landing, load);
         break;
@@ -281,23 +283,23 @@ static void lead_on(struct weir_landing *landing, struct weir_load *load, enum w
         start_afresh(load, load->mode);
         rest_after_unknown(landing, load, landing->executor->plan.late_us);
         break;
-    default:
-        line_up(landing, load);
-        break;
+    case WEIR_COURSE_OVER:
+    case WEIR_COURSE_COUNT:
+        assert(false); /* leads nowhere */
     }
 }
 
 static void cut_up(struct weir_landing *landing)
 {
     struct weir_batch *batch = landing->load->batch;
-    for (int step = WEIR_COURSE_OVER + 1; step < WEIR_COURSE_COUNT; step++) {
-        if (!landing->counts[step])
+    for (int course = WEIR_COURSE_OVER + 1; course < WEIR_COURSE_COUNT; course++) {
+        if (!landing->counts[course])
             continue;
-        struct weir_load *part = cut_by_step(landing, (enum weir_course)step);
+        struct weir_load *part = cut_by_course(landing, (enum weir_course)course);
         if (weir_executor_is_stopping(landing->executor))
             weir_executor_give_up(landing->executor, part, landing->now_us);
         else
-            lead_on(landing, part, (enum weir_course)step);
+            lead_on(landing, part, (enum weir_course)course);
     }
     weir_loads_remove(&landing->executor->loads, landing->load);
     weir_executor_finish_batch(landing->executor, batch, landing->now_us);
@@ -452,7 +454,7 @@ void weir_executor_answered(struct weir_executor *executor, struct weir_load *fl
     struct weir_landing landing = {
         .executor = executor, .load = flight, .report = report, .now_us = now_us
     };
-    landing.steps = weir_calloc(flight->row_count, sizeof(*landing.steps));
+    landing.courses = weir_calloc(flight->row_count, sizeof(*landing.courses));
     settle(&landing);
     if (flight->mode == WEIR_LOAD_READ_BACK)
         weir_landing_read_back(&landing);
@@ -467,7 +469,7 @@ void weir_executor_answered(struct weir_executor *executor, struct weir_load *fl
     if (landing.foreign_id)
         weir_executor_stop(executor, WEIR_END_INTERNAL, now_us);
     cut_up(&landing);
-    free(landing.steps);
+    free(landing.courses);
     weir_executor_end_early(executor, now_us);
     end_if_nothing_works(executor, now_us);
 }

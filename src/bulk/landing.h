@@ -3,11 +3,11 @@
  * A landing: one answer while it is taken apart. Inside of the executor; see executor_parts.h.
  *
  *     answer of the whole ─┐
- *                          ├─▶ a step for every row ─▶ the load is cut up by steps: a new load for
- *     answer of a row ─────┘                           each that leads on
+ *                          ├─▶ a course for every row ─▶ the load is cut up by courses: a new load
+ *     answer of a row ─────┘                             for each that leads on
  *
  *     landing.c   from the answer to the new loads, and what the job learns on the way
- *     outcome.c   the steps after a write
+ *     outcome.c   the courses after a write
  *     denial.c    … where it was forbidden
  *     verify.c    … and after a read-back
  */
@@ -34,7 +34,7 @@ struct weir_landing {
     struct weir_load *load;
     const struct weir_report *report;
     int64_t now_us;
-    uint8_t *steps;
+    uint8_t *courses; /* enum weir_course, by row */
     uint32_t counts[WEIR_COURSE_COUNT];
     bool transient; /* what the failures that are tried again were */
     bool race;
@@ -50,8 +50,8 @@ struct weir_landing {
 
 /* --- landing.c --- */
 
-void weir_landing_step(struct weir_landing *landing, uint32_t i, enum weir_course step);
-void weir_landing_step_all(struct weir_landing *landing, enum weir_course step);
+void weir_landing_steer(struct weir_landing *landing, uint32_t i, enum weir_course course);
+void weir_landing_steer_all(struct weir_landing *landing, enum weir_course course);
 
 /* The row has come to its end. */
 void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate fate);
@@ -88,7 +88,7 @@ void weir_landing_deny(struct weir_landing *landing, uint32_t i,
 /* It goes on in another way: what was forbidden so far says nothing of that. */
 void weir_landing_forget_refusers(struct weir_landing *landing);
 
-/* After the steps of a write: those who forbade what this connection has done are set aside. */
+/* After the courses of a write: those who forbade what this connection has done are set aside. */
 void weir_landing_learn_of_denials(struct weir_landing *landing);
 
 /* --- verify.c --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers to writes: a step for every row; see landing.h.
+ * Answers to writes: a course for every row; see landing.h.
  *
  * The one rule above all others: a create that is tainted is never rejected before its id was read
  * back, whatever the error says. It may be the first attempt that is in the way of the second.
@@ -117,9 +117,9 @@ void weir_landing_fail(struct weir_landing *landing, uint32_t i,
     if (landing->executor->plan.operation == WEIR_OPERATION_DELETE && fault == WEIR_FAULT_NOT_FOUND)
         weir_landing_end(landing, i, WEIR_FATE_ABSENT);
     else if (must_read_back(landing, i, fault))
-        weir_landing_step(landing, i, WEIR_COURSE_READ_BACK);
+        weir_landing_steer(landing, i, WEIR_COURSE_READ_BACK);
     else if (is_doubtful(landing, i, fault, class_))
-        weir_landing_step(landing, i, WEIR_COURSE_WHEN_CLEAR);
+        weir_landing_steer(landing, i, WEIR_COURSE_WHEN_CLEAR);
     else
         reject(landing, i, fault);
 }
@@ -168,7 +168,7 @@ static void read_item(struct weir_landing *landing, uint32_t i, const struct wei
         done_row(landing, i, item);
         break;
     case WEIR_CLASS_THROTTLE:
-        weir_landing_step(landing, i, WEIR_COURSE_AGAIN);
+        weir_landing_steer(landing, i, WEIR_COURSE_AGAIN);
         break;
     case WEIR_CLASS_TRANSIENT:
     case WEIR_CLASS_RACE:
@@ -186,7 +186,7 @@ static void read_item(struct weir_landing *landing, uint32_t i, const struct wei
         if (unknown)
             weir_landing_later(landing, i, WEIR_CLASS_TRANSIENT);
         else if (is_wordless(landing, item))
-            weir_landing_step(landing, i, WEIR_COURSE_SINGLES);
+            weir_landing_steer(landing, i, WEIR_COURSE_SINGLES);
         else
             weir_landing_fail(landing, i, item);
         break;
@@ -200,11 +200,11 @@ static void take_apart(struct weir_landing *landing)
     weir_landing_forget_refusers(landing);
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
         if (!must_read_back(landing, i, landing->report->fault)) {
-            weir_landing_step(landing, i, WEIR_COURSE_SINGLES);
+            weir_landing_steer(landing, i, WEIR_COURSE_SINGLES);
             continue;
         }
         weir_executor_blame(landing->load, i, landing->report, NULL, false);
-        weir_landing_step(landing, i, WEIR_COURSE_READ_BACK);
+        weir_landing_steer(landing, i, WEIR_COURSE_READ_BACK);
     }
 }
 
@@ -219,12 +219,12 @@ static void read_refusal(struct weir_landing *landing)
     if (load->mode == WEIR_LOAD_BULK &&
         (report->fault == WEIR_FAULT_BULK_DISABLED || report->fault == WEIR_FAULT_UNSUPPORTED)) {
         landing->executor->plan.bulk = false;
-        weir_landing_step_all(landing, WEIR_COURSE_SINGLES);
+        weir_landing_steer_all(landing, WEIR_COURSE_SINGLES);
     } else if (load->mode ==
                WEIR_LOAD_BULK) { /* one row, too: it may be the message that is wrong */
         take_apart(landing);
     } else if (load->row_count > 1) {
-        weir_landing_step_all(landing, WEIR_COURSE_HALVES);
+        weir_landing_steer_all(landing, WEIR_COURSE_HALVES);
     } else if (unknown || blames_nobody) {
         weir_landing_later(landing, 0, WEIR_CLASS_TRANSIENT);
     } else {
@@ -256,7 +256,7 @@ static void read_whole(struct weir_landing *landing)
         break;
     case WEIR_CLASS_THROTTLE:
     case WEIR_CLASS_UNSENT:
-        weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
+        weir_landing_steer_all(landing, WEIR_COURSE_AGAIN);
         break;
     case WEIR_CLASS_TRANSIENT:
         if (report->timed_out)

@@ -32,7 +32,7 @@ struct weir_plan {
     int64_t late_us;           /* so long a request may be executed after its client has left */
     int64_t read_back_us; /* so long after an unknown attempt an id is read back at the earliest */
     uint64_t errors_max;  /* rejected rows; UINT64_MAX: any number */
-    double errors_share_max;    /* of the rows that have ended, once there are 100; 0: any */
+    double errors_share_max;    /* of the rows that were read, once there are 100; 0: any */
     double rows_per_second_max; /* 0: any */
     size_t memory_bytes_max;    /* of batches on their way */
     uint32_t commit_wait_max;   /* results that may await their commit; at least 1 */

@@ -157,7 +157,7 @@ static void read_back_whole(struct weir_landing *landing)
     switch (verdict->class_) {
     case WEIR_CLASS_THROTTLE:
     case WEIR_CLASS_UNSENT:
-        weir_landing_step_all(landing, WEIR_COURSE_AGAIN);
+        weir_landing_steer_all(landing, WEIR_COURSE_AGAIN);
         break;
     case WEIR_CLASS_BAD_CREDENTIALS:
         weir_landing_refused(landing);
@@ -172,13 +172,13 @@ static void read_back_whole(struct weir_landing *landing)
     case WEIR_CLASS_PRIVILEGE:
         if (load->avoid == WEIR_NOBODY &&
             weir_executor_has_other(landing->executor, load->lease.connection))
-            weir_landing_step_all(landing, WEIR_COURSE_ELSEWHERE);
+            weir_landing_steer_all(landing, WEIR_COURSE_ELSEWHERE);
         else
             weir_landing_end_all(landing, WEIR_FATE_UNKNOWN);
         break;
     default:
         if (load->row_count > 1)
-            weir_landing_step_all(landing, WEIR_COURSE_HALVES);
+            weir_landing_steer_all(landing, WEIR_COURSE_HALVES);
         else if (verdict->class_ == WEIR_CLASS_OTHER && landing->report->fault == WEIR_FAULT_NONE)
             weir_landing_later(landing, 0, WEIR_CLASS_TRANSIENT); /* nobody's error in particular */
         else
@@ -195,10 +195,10 @@ void weir_landing_read_back(struct weir_landing *landing)
     }
     for (uint32_t i = 0; i < landing->load->row_count; i++) {
         const struct weir_report_item *item = &landing->report->items[i];
-        enum weir_course step = verify(landing->executor, landing->load, i, item);
-        if (step == WEIR_COURSE_LATER)
+        enum weir_course course = verify(landing->executor, landing->load, i, item);
+        if (course == WEIR_COURSE_LATER)
             weir_landing_later(landing, i, item->verdict.class_);
         else
-            weir_landing_step(landing, i, step);
+            weir_landing_steer(landing, i, course);
     }
 }

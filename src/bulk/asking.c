@@ -256,10 +256,8 @@ static void count_begin(struct weir_executor *executor, struct weir_load *flight
     executor->result.connections[flight->lease.connection].requests++;
     for (uint32_t i = 0; i < flight->row_count; i++) {
         struct weir_row_state *state = weir_load_state(flight, i);
-        if (flight->mode == WEIR_LOAD_READ_BACK) {
-            executor->result.read_backs++;
+        if (flight->mode == WEIR_LOAD_READ_BACK)
             continue;
-        }
         executor->result.rows_again += state->attempts > 0;
         if (state->attempts < UINT16_MAX)
             state->attempts++;

@@ -88,11 +88,6 @@ void weir_executor_next_pass(struct weir_executor *executor, const struct weir_p
     executor->failing_since_us = WEIR_FOREVER;
 }
 
-const struct weir_result *weir_executor_result(const struct weir_executor *executor)
-{
-    return &executor->result;
-}
-
 /* --- batches ---------------------------------------------------------------------------------- */
 
 static void enlist(struct weir_executor *executor, struct weir_batch *batch)

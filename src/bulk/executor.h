@@ -45,7 +45,7 @@
  *     CANCEL  end that request and forget the flight: no word of it afterwards
  *     RECORD  write it; weir_executor_committed() once it is durable
  *     RETURN  the batch's memory is the caller's again
- *     OVER    nothing is left; weir_executor_result()
+ *     OVER    nothing is left; executor.result is what it came to
  *
  * One thread at a time.
  */
@@ -190,8 +190,6 @@ void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us
  * once. Reasons add up.
  */
 void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64_t now_us);
-
-const struct weir_result *weir_executor_result(const struct weir_executor *executor);
 
 /* Of an adaptive plan: how many rows a request should have now; 0: the plan is none. */
 uint32_t weir_executor_rows_chosen(const struct weir_executor *executor);

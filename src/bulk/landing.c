@@ -375,7 +375,6 @@ static void note_history(struct weir_executor *executor, bool bad)
 {
     executor->bad_history = executor->bad_history << 1 | bad;
     executor->bad_seen += executor->bad_seen < WEIR_BAD_WINDOW;
-    executor->result.bad_batches += bad;
 }
 
 static void learn_of_write(struct weir_landing *landing)

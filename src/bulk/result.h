@@ -34,8 +34,6 @@ struct weir_result {
     uint64_t requests;               /* that were sent */
     uint64_t rows_again;             /* rows of requests that were not their first */
     uint64_t requests_unknown;       /* whose outcome is not known, and may still be executed */
-    uint64_t bad_batches;            /* bulk messages that failed for a row in them */
-    uint64_t read_backs;             /* ids that were looked for */
     int64_t clear_us;                /* until then one of those may be; 0: none */
     struct weir_late *late;          /* the executor's: those, by time */
     uint32_t late_count;

@@ -37,11 +37,6 @@
 #define TOLD_ANSWERS BELIEVED
 #define TOLD_MOST_US INT64_C(1000000000)
 
-void weir_sizing_init(struct weir_sizing *sizing)
-{
-    *sizing = (struct weir_sizing){ 0 };
-}
-
 static double least(double a, double b)
 {
     return a < b ? a : b;

@@ -43,6 +43,7 @@
 #define WEIR_SIZING_CROSSOVER_US INT64_C(200000)
 #define WEIR_SIZING_LONGEST_US   INT64_C(10000000)
 
+/* Zeroed: nothing is known. */
 struct weir_sizing {
     /* Sums over the answers, each with its weight. Times in microseconds. */
     double weight;
@@ -72,9 +73,6 @@ struct weir_sizing_fit {
     double a_us;
     double b_us; /* of a row */
 };
-
-/* Nothing is known: the same as all zero. */
-void weir_sizing_init(struct weir_sizing *sizing);
 
 /* A request of so many rows was done. */
 void weir_sizing_answer(struct weir_sizing *sizing, uint32_t rows, int64_t duration_us,

@@ -32,24 +32,6 @@ enum weir_status weir_answer_ids(struct weir_str body, size_t count, struct weir
     return WEIR_OK;
 }
 
-enum weir_status weir_answer_ids_match(const struct weir_guid *ids,
-                                       const struct weir_target *targets, size_t count,
-                                       struct weir_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct weir_guid sent;
-        char got[WEIR_GUID_TEXT];
-        if (!targets[i].id.len)
-            continue;
-        if (!weir_guid_parse(targets[i].id, &sent) || !weir_guid_equal(&sent, &ids[i]))
-            return weir_fail(err, WEIR_E_INVALID,
-                             "row %zu was sent with the id \"%.*s\" and the answer says \"%s\"", i,
-                             (int)weir_str_cut(targets[i].id, WEIR_GUID_TEXT).len,
-                             targets[i].id.ptr, weir_guid_print(&ids[i], got));
-    }
-    return WEIR_OK;
-}
-
 enum weir_status weir_answer_whoami(struct weir_str body, struct weir_whoami *ret,
                                     struct weir_error *err)
 {

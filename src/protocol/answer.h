@@ -7,7 +7,6 @@
 #define WEIR_PROTOCOL_ANSWER_H
 
 #include "protocol/guid.h"
-#include "protocol/target.h"
 #include "weir/verdict.h"
 
 /*
@@ -17,15 +16,6 @@
  */
 enum weir_status weir_answer_ids(struct weir_str body, size_t count, struct weir_guid *ids,
                                  struct weir_error *err);
-
-/*
- * Are those the ids that the rows were sent with? A row that was sent without one may have any.
- * WEIR_E_INVALID: no, and the message says which: the answer is not one to these rows, or the ids
- * were not taken.
- */
-enum weir_status weir_answer_ids_match(const struct weir_guid *ids,
-                                       const struct weir_target *targets, size_t count,
-                                       struct weir_error *err);
 
 struct weir_whoami {
     struct weir_guid user_id;

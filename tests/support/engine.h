@@ -386,7 +386,7 @@ static inline void engine_start(uint64_t seed)
 
 static inline void engine_check_result(void)
 {
-    const struct weir_result *result = weir_executor_result(&engine.executor);
+    const struct weir_result *result = &engine.executor.result;
     INVARIANT(result->read == engine.read);
     INVARIANT(weir_result_ended(result) == result->read); /* UNBALANCED */
     INVARIANT(engine.batches_out == 0);                   /* every batch was handed back */

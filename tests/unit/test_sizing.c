@@ -56,7 +56,7 @@ static struct world make_world(uint64_t seed, double sigma)
     weir_rng_init(&world.rng, seed, 1);
     world.a_us = between(&world.rng, 5e3, 4e6);
     world.b_us = between(&world.rng, 2e2, 2e5);
-    weir_sizing_init(&world.sizing);
+    world.sizing = (struct weir_sizing){ 0 };
     return world;
 }
 
@@ -219,7 +219,7 @@ START_TEST(lines_that_are_none_lead_to_a_bound)
     ck_assert(choice(&free_requests) >= 15 && choice(&free_requests) <= 30); /* 0.2 s */
 
     struct weir_sizing falling;
-    weir_sizing_init(&falling);
+    falling = (struct weir_sizing){ 0 };
     for (uint32_t rows = 1; rows <= 400; rows++)
         weir_sizing_answer(&falling, rows, 2000000 - 1000 * rows, &usual);
     ck_assert_uint_eq(weir_sizing_choice(&falling, &usual), 800);
@@ -246,7 +246,7 @@ START_TEST(the_first_requests_differ_and_none_is_larger_than_two_hundred)
 {
     struct weir_sizing sizing;
     uint32_t smallest = UINT32_MAX, largest = 0;
-    weir_sizing_init(&sizing);
+    sizing = (struct weir_sizing){ 0 };
     for (int i = 0; i < 60; i++) { /* no answer yet */
         uint32_t rows = weir_sizing_rows(&sizing, &usual, WAITING);
         ck_assert_uint_eq(rows == WEIR_SIZING_START_ROWS, i % 4 == 0);
@@ -304,7 +304,7 @@ START_TEST(no_answer_leads_beyond_the_bounds)
     struct weir_sizing sizing;
     struct weir_sizing_bounds bounds = usual;
     uint32_t too_many = UINT32_MAX;
-    weir_sizing_init(&sizing);
+    sizing = (struct weir_sizing){ 0 };
     bounds.rows_max = 1 + (uint32_t)weir_rng_below(&rng, 1000);
     for (int i = 0; i < 3000; i++) {
         uint32_t rows = 1 + (uint32_t)weir_rng_below(&rng, 1000);
@@ -371,7 +371,7 @@ START_TEST(a_later_run_begins_with_what_is_known)
     struct world world = make_world((uint64_t)_i, 0.05);
     char text[WEIR_SIZING_TEXT_MAX];
     struct weir_sizing later;
-    weir_sizing_init(&later);
+    later = (struct weir_sizing){ 0 };
     ck_assert(!weir_sizing_print(&later, text)); /* nothing is known */
     run(&world, 600);
     ck_assert(weir_sizing_print(&world.sizing, text));
@@ -414,10 +414,10 @@ START_TEST(what_was_not_written_here_is_not_read)
         ck_assert_mem_eq(&sizing, &none, sizeof(none));
     }
     struct weir_sizing sizing;
-    weir_sizing_init(&sizing);
+    sizing = (struct weir_sizing){ 0 };
     ck_assert(weir_sizing_parse(&sizing, "0 0 1"));
     ck_assert_uint_ge(weir_sizing_rows(&sizing, &usual, WAITING), 1);
-    weir_sizing_init(&sizing);
+    sizing = (struct weir_sizing){ 0 };
     ck_assert(weir_sizing_parse(&sizing, "1000000000 1000000000000 1000"));
     ck_assert_uint_ge(weir_sizing_rows(&sizing, &usual, WAITING), 1);
 }

@@ -558,14 +558,6 @@ double weir_driver_eta_s(struct weir_driver *driver, const struct weir_progress_
     return eta_s;
 }
 
-/* How long throttles have kept a lane closed by now. */
-static int64_t closed_us(const struct weir_tracker *tracker, uint32_t key, int64_t now_us)
-{
-    int64_t expiry_us = weir_tracker_expiry_us(tracker, key, now_us);
-    int64_t to_come_us = expiry_us == WEIR_NEVER ? 0 : expiry_us - now_us;
-    return tracker->backoff_us[key] - to_come_us;
-}
-
 void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
                             struct weir_driver_connection *ret)
 {
@@ -579,14 +571,12 @@ void weir_driver_connection(struct weir_driver *driver, uint32_t connection,
         .in_flight = it->in_flight,
         .cap = it->set_aside ? 0 : weir_core_cap(core, connection, now_us),
         .reopening_us = weir_core_reopening_us(core, connection),
+        .backoff_us = weir_core_backoff_us(core, connection, now_us),
         .set_aside = it->set_aside,
         .breaker_until_us = is_open ? it->breaker.until_us : 0,
         .requests_budget = it->requests_budget,
         .execution_budget = it->execution_budget,
     };
-    uint32_t lanes = core->policy->lanes_max ? core->policy->lanes_max : 1;
-    for (uint32_t lane = 0; lane < lanes; lane++)
-        ret->backoff_us += closed_us(&core->tracker, connection * lanes + lane, now_us);
     weir_core_rate_stats(core, connection, now_us, &ret->rate);
     ret->rate.total_throttle_events = ret->result.throttles; /* the policy has not seen all */
     pthread_mutex_unlock(&driver->lock);

@@ -175,6 +175,9 @@ bool weir_core_is_throttled(const struct weir_core *core, uint32_t connection, i
 /* When a connection may be leased again as far as throttles go; in the past or WEIR_NEVER: now. */
 int64_t weir_core_reopening_us(const struct weir_core *core, uint32_t connection);
 
+/* How long throttles have kept it closed by now, all its lanes together. */
+int64_t weir_core_backoff_us(const struct weir_core *core, uint32_t connection, int64_t now_us);
+
 void weir_core_stats(struct weir_core *core, int64_t now_us, struct weir_pool_stats *ret);
 void weir_core_rate_stats(const struct weir_core *core, uint32_t connection, int64_t now_us,
                           struct weir_adaptive_rate_stats *ret);

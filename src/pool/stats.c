@@ -20,6 +20,21 @@ bool weir_core_is_throttled(const struct weir_core *core, uint32_t connection, i
     return true;
 }
 
+static int64_t closed_us(const struct weir_tracker *tracker, uint32_t key, int64_t now_us)
+{
+    int64_t expiry_us = weir_tracker_expiry_us(tracker, key, now_us);
+    int64_t to_come_us = expiry_us == WEIR_NEVER ? 0 : expiry_us - now_us;
+    return tracker->backoff_us[key] - to_come_us;
+}
+
+int64_t weir_core_backoff_us(const struct weir_core *core, uint32_t connection, int64_t now_us)
+{
+    int64_t sum_us = 0;
+    for (uint32_t lane = 0; lane < core->policy->lanes_max; lane++)
+        sum_us += closed_us(&core->tracker, weir_core_lane_key(core, connection, lane), now_us);
+    return sum_us;
+}
+
 uint32_t weir_core_cap(const struct weir_core *core, uint32_t connection, int64_t now_us)
 {
     return weir_connection_cap(&core->connections[connection], weir_core_level(core, connection),

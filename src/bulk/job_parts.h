@@ -104,10 +104,10 @@ struct weir_job {
     pthread_cond_t ended;
     bool over;     /* the pass under way … */
     bool run_over; /* … and no other follows */
+    bool finished; /* weir_job_finish() has been here */
 
     /* Rows that are handed in; in the thread that does it, those that others look at under the
      * lock: rows, input_over, limited. */
-    bool finished;
     struct weir_skipper skipper;
     bool skipping;
     struct weir_arena *scratch;

@@ -20,13 +20,11 @@ static enum weir_ids whose_ids(const struct weir_job *job)
 
 static bool has_bulk(const struct weir_job *job, enum weir_pass pass, enum weir_operation operation)
 {
-    static const enum weir_bulk_message messages[] = { WEIR_BULK_CREATE, WEIR_BULK_UPDATE,
-                                                       WEIR_BULK_UPSERT, WEIR_BULK_DELETE };
     bool elastic = job->table->type == WEIR_TABLE_ELASTIC;
     if (!weir_mapping_allows_bulk(job->mapping, pass) ||
         (operation == WEIR_OPERATION_DELETE && !elastic))
         return false;
-    return job->table->bulk[messages[operation]] || !job->table->bulk_known;
+    return job->table->bulk[weir_request_message(operation)] || !job->table->bulk_known;
 }
 
 static struct weir_plan plan_of(const struct weir_job *job, enum weir_pass pass)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "protocol/readback.h"
 
-static enum weir_bulk_message message_of(enum weir_operation operation)
+enum weir_bulk_message weir_request_message(enum weir_operation operation)
 {
     static const enum weir_bulk_message messages[] = {
         [WEIR_OPERATION_CREATE] = WEIR_BULK_CREATE,
@@ -30,7 +30,7 @@ static enum weir_request_kind kind_of(enum weir_operation operation)
 static enum weir_status fill_bulk(struct weir_load_request *request, const struct weir_load *load,
                                   const struct weir_request_plan *plan, struct weir_error *err)
 {
-    enum weir_bulk_message message = message_of(plan->operation);
+    enum weir_bulk_message message = weir_request_message(plan->operation);
     struct weir_target *targets = weir_calloc(load->row_count, sizeof(*targets));
     for (uint32_t i = 0; i < load->row_count; i++)
         targets[i] = weir_load_row(load, i)->target;

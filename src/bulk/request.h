@@ -31,6 +31,9 @@ struct weir_load_request {
     const struct weir_gather *body;
 };
 
+/* The bulk message of an operation. */
+enum weir_bulk_message weir_request_message(enum weir_operation operation);
+
 /*
  * `boundary` of a $batch, as weir_batch_request_init() wants it. Only after WEIR_OK is there
  * something to release.

@@ -9,7 +9,7 @@
 #include <openssl/x509.h>
 #include <time.h>
 
-#include "auth/base64url.h"
+#include "base/base64url.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"

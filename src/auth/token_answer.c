@@ -2,7 +2,7 @@
 /* Reading tokens; see token_answer.h. */
 #include "auth/token_answer.h"
 
-#include "auth/base64url.h"
+#include "base/base64url.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "auth/base64url.h"
+#include "base/base64url.h"
 #include "base/limits.h"
 #include "base/mem.h"
 

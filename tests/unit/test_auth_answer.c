@@ -2,9 +2,9 @@
 /* What token endpoints, commands and files say: tokens, refusals, and everything else. */
 #include <stdio.h>
 
-#include "auth/base64url.h"
 #include "auth/token_refusal.h"
 #include "auth/token_verdict.h"
+#include "base/base64url.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "auth/assertion.h"
-#include "auth/base64url.h"
+#include "base/base64url.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auth/base64url.h"
 #include "auth/form.h"
 #include "auth/secret_source.h"
+#include "base/base64url.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/rng.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* base64url; see base64url.h. Three bytes are four letters; one or two are two or three. */
-#include "auth/base64url.h"
+#include "base/base64url.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

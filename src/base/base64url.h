@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base64url without padding, as JWTs are written. Any thread. */
-#ifndef WEIR_AUTH_BASE64URL_H
-#define WEIR_AUTH_BASE64URL_H
+#ifndef WEIR_BASE_BASE64URL_H
+#define WEIR_BASE_BASE64URL_H
 
 #include "base/buf.h"
 #include "base/str.h"

@@ -60,6 +60,7 @@
 #include "bulk/report.h"
 #include "bulk/result.h"
 #include "bulk/sizes.h"
+#include "bulk/turn.h"
 #include "pool/core.h"
 
 enum weir_action_kind {

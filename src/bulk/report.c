@@ -16,6 +16,7 @@
 #include "protocol/answer.h"
 #include "protocol/item_answer.h"
 #include "protocol/readback.h"
+#include "protocol/scan.h"
 #include "throttle/signal.h"
 
 /* A second answer in place of the one that is not whole. */
@@ -209,13 +210,16 @@ static void read_created(struct weir_str body, uint32_t row_count, struct weir_r
     free(ids);
 }
 
-/* The service itself has said so, with or without a body; not a page in its place. */
+/* The service itself has said so, with or without a body; not a page in its place, and not a part of
+ * what it said. */
 static void read_accepted(const struct weir_report_exchange *exchange, uint32_t row_count,
                           struct weir_report *report)
 {
     struct weir_str version =
         weir_signal_header(exchange->headers, exchange->header_count, "OData-Version");
-    if (exchange->status == 204 || version.len)
+    struct weir_str root;
+    bool complete = exchange->body.len == 0 || weir_scan_document(exchange->body, &root);
+    if (exchange->status == 204 || (version.len && complete))
         make_items(report, row_count);
     else
         fail_as_not_whole(report, "the answer is not one to a bulk message");

@@ -218,6 +218,29 @@ START_TEST(a_bulk_message_without_ids_is_done_when_the_service_says_so)
 }
 END_TEST
 
+/* A gateway may frame anew what has come to it in part: its length is right, and its end is
+ * missing. */
+START_TEST(an_answer_that_breaks_off_is_no_success_of_a_bulk_message)
+{
+    static const char whole[] = "{\"@odata.context\":\"x\",\"value\":[]}";
+    struct weir_http_header version = { "OData-Version", "4.0" };
+    for (size_t len = 1; len < sizeof(whole); len++) {
+        struct weir_report_exchange exchange = {
+            .status = 200, .sent = true, .headers = &version, .header_count = 1
+        };
+        exchange.body = weir_str(whole, len);
+        bool complete = len == sizeof(whole) - 1;
+        weir_report_release(&report);
+        weir_report_read(&exchange, WEIR_LOAD_BULK, &account, false, 2, &report);
+        ck_assert_msg(!report.items == !complete, "%zu bytes", len);
+        ck_assert_int_eq(report.answer.verdict.class_,
+                         complete ? WEIR_CLASS_OK : WEIR_CLASS_TRANSIENT);
+        ck_assert_int_eq(report.answer.verdict.outcome,
+                         complete ? WEIR_OUTCOME_EXECUTED : WEIR_OUTCOME_UNKNOWN);
+    }
+}
+END_TEST
+
 /* An empty 404 is a gateway's that does not know the way; no row is missing. */
 START_TEST(a_404_without_a_code_says_something_only_in_a_part)
 {
@@ -255,6 +278,7 @@ int main(void)
     suite_add(&s, a_row_that_is_read_back_is_there_or_not_or_may_not_be_seen);
     suite_add(&s, a_page_is_no_success_of_a_bulk_message);
     suite_add(&s, a_bulk_message_without_ids_is_done_when_the_service_says_so);
+    suite_add(&s, an_answer_that_breaks_off_is_no_success_of_a_bulk_message);
     suite_add(&s, a_404_without_a_code_says_something_only_in_a_part);
     return suite_run(&s);
 }

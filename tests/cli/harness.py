@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the commands share: a simulator, a folder of their own, and TAP."""
+import base64
 import contextlib
 import json
 import os
@@ -50,6 +51,16 @@ def ask(url, config, query, **headers):
     found = json.load(urllib.request.urlopen(request))
     assert "@odata.nextLink" not in found, "more rows than one page has"
     return found["value"]
+
+
+def forms_of(secret):
+    """Of a secret: as it is, in a form, in JSON, and what is the same of its base64 wherever it begins."""
+    raw = secret.encode()
+    found = {raw, urllib.parse.quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode()}
+    for before in range(3):
+        text = base64.b64encode(b"\0" * before + raw)
+        found.add(text[4:len(text) // 4 * 4 - 4])
+    return {form for form in found if len(form) >= 12}
 
 
 def run(arguments, **more):

@@ -5,7 +5,6 @@
 The canaries are the secrets of the simulator's users, a private key and a token, one for each way
 to give a credential, all in one job that meets every kind of trouble.
 """
-import base64
 import contextlib
 import http.server
 import json
@@ -22,7 +21,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from harness import run, run_tests, simulator, write_config
+from harness import forms_of, run, run_tests, simulator, write_config
 from job_kit import PATIENCE_S
 
 WEIR, SIM = map(os.path.abspath, sys.argv[1:3])
@@ -39,16 +38,6 @@ def post(url, value):
 
 
 # --- canaries -----------------------------------------------------------------------------------
-
-def forms_of(secret):
-    """As it is, in a form, in JSON, and what is the same of its base64 wherever it begins."""
-    raw = secret.encode()
-    found = {raw, urllib.parse.quote(secret, safe="").encode(), json.dumps(secret)[1:-1].encode()}
-    for before in range(3):
-        text = base64.b64encode(b"\0" * before + raw)
-        found.add(text[4:len(text) // 4 * 4 - 4])
-    return {form for form in found if len(form) >= 12}
-
 
 def private_file(path, text):
     path.write_text(text)

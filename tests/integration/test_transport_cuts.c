@@ -225,6 +225,7 @@ static void run_campaign(uint32_t in_flight)
                                .ctx = &campaign });
     ck_assert_uint_eq(origin_counts(origin).requests, campaign.count - campaign.unsent);
     ck_assert_uint_eq(origin_counts(origin).whole, campaign.count - campaign.unsent);
+    suite_tally(campaign.count, campaign.count - campaign.complete);
 }
 
 static void setup(void)

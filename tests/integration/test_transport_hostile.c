@@ -122,6 +122,7 @@ static void run_rows(const struct hostile *rows, size_t count)
         check_echo(row->name);
     }
     ck_assert_uint_eq(origin_counts(origin).requests, 4 * count);
+    suite_tally(2 * count, 2 * count);
     teardown();
 }
 

@@ -14,6 +14,7 @@
 #define WEIR_TESTS_SUITE_H
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct suite {
@@ -55,6 +56,14 @@ static inline void suite_add_loop(struct suite *s, const char *name, const TTest
         if (!(condition))                                                                          \
             ck_abort_msg("%s", #condition);                                                        \
     } while (0)
+
+/* For tests/torture, in the words of tests/faults/tally.py: what was judged, after how many faults.
+ */
+static inline void suite_tally(unsigned long jobs, unsigned long faults)
+{
+    printf("# tally {\"jobs\": %lu, \"faults\": %lu}\n", jobs, faults);
+    fflush(stdout);
+}
 
 static inline int suite_run(struct suite *s)
 {

@@ -152,6 +152,7 @@ START_TEST(a_kill_at_every_fault_point_loses_nothing_that_was_reported)
         ck_assert(!ending.killed);
         ck_assert_uint_eq(check_after(ending, before), before + GROUPS * GROUP_SIZE);
     }
+    suite_tally(3, (unsigned)deaths);
     ck_assert_msg(deaths > 0, "%s was never visited", weir_point_name(when.point));
 }
 END_TEST

@@ -10,7 +10,7 @@ import functools
 import math
 import sys
 
-from campaign import (CREATE, CREATE_ELASTIC, UPDATE, UPSERT, WITHOUT_BULK, Job, judge, run_tests,
+from campaign import (CREATE, CREATE_ELASTIC, FULL, UPDATE, UPSERT, WITHOUT_BULK, Job, judge, run_tests,
                       seed_of, world)
 
 BAD = "what no plug-in accepts"
@@ -64,6 +64,17 @@ def one_percent(kind, folder):
     assert batches < requests <= 2 * batches, requests
 
 
+def one_in_ten_thousand(kind, folder):
+    requests, batches = spoilt(kind, folder, 10000, [7777])
+    assert requests == batches + 1, requests
+
+
+def one_in_ten(kind, folder):
+    """Each batch has ten."""
+    requests, batches = spoilt(kind, folder, 2000, range(4, 2000, 10))
+    assert batches < requests <= 2 * batches, requests
+
+
 def every_second(kind, folder):
     requests, batches = spoilt(kind, folder, 2000, range(1, 2000, 2))
     assert batches < requests <= 2 * batches, requests
@@ -75,8 +86,10 @@ def all_of_them(kind, folder):
 
 
 for each in (CREATE, UPDATE, UPSERT):
-    for amount in (one_in_a_hundred, one_in_a_thousand, one_percent, every_second, all_of_them):
-        globals()[f"test_{each.name}_{amount.__name__}"] = functools.partial(amount, each)
+    for amount in (one_in_a_hundred, one_in_a_thousand, one_in_ten_thousand, one_percent, one_in_ten, every_second,
+                   all_of_them):
+        if FULL or each is CREATE or amount not in (one_in_ten_thousand, one_in_ten):
+            globals()[f"test_{each.name}_{amount.__name__}"] = functools.partial(amount, each)
 
 
 def test_without_bulk_messages_a_bad_row_costs_no_request(folder):

@@ -15,6 +15,7 @@ import sys
 
 from campaign import (ACCOUNT, CREATE, FULL, UPDATE, UPSERT, Job, judge, judge_table, let_pass,
                       run_tests, seed_of, subfolder, wait_until, world)
+from tally import TALLY
 
 CONNECTIONS, PARALLEL = 2, 4
 STEADY = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": PARALLEL}
@@ -41,6 +42,7 @@ def fail_once(name, fault, folder, count=900):
             return False
         check_failure(result)
         check_nothing_sent_afterwards(seen)
+        TALLY.add(faults=1)
         job.run()
         judge(job)
         return True
@@ -73,6 +75,11 @@ for called, error in (("open", "EROFS"), ("pwrite", "ENOSPC"), ("pwrite", "EIO")
 for called in ("write", "sync"):
     globals()[f"test_every_{called}_of_the_database_fails"] = functools.partial(
         every_call, "WEIR_FAIL_VFS", called, [])
+for word in ("full", "short") if FULL else ():
+    globals()[f"test_every_write_of_the_database_is_{word}"] = functools.partial(
+        every_call, "WEIR_FAIL_VFS", "write", [word])
+if FULL:
+    globals()["test_every_ftruncate_fails"] = functools.partial(every_call, "WEIR_FAIL_IO", "ftruncate", ["EIO"])
 
 
 def test_files_that_cannot_grow_any_further(folder):
@@ -127,6 +134,7 @@ class Wreck:
     def is_refused(self):
         """The resume says why and writes nothing, or it does all that is left to do."""
         written = self.sim.stats()["events"]
+        TALLY.add(faults=1)
         result = self.job.run()
         if result.code in (2, 7):
             assert result.stderr.strip(), result

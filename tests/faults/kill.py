@@ -22,7 +22,7 @@ BATCH = 3
 REQUESTS = 800
 OVERHEAD = 12  # requests of a run that carry no rows
 KILLS_MAX = 5
-JOBS = 20 if FULL else 5  # for each operation: with 1 to 5 kills each
+JOBS = 50 if FULL else 5  # for each operation: with 1 to 5 kills each
 
 # Levels that do not move: what may be in flight is known.
 STEADY = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": PARALLEL}

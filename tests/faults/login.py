@@ -10,7 +10,7 @@ import functools
 import sys
 import time
 
-from campaign import (CREATE, DELETE_ELASTIC, UPDATE, UPSERT, Job, judge, let_pass, run_tests,
+from campaign import (CREATE, DELETE_ELASTIC, FULL, THE_FIVE, UPDATE, UPSERT, Job, judge, let_pass, run_tests,
                       seed_of, settings, wait_until, world)
 
 LEVEL = 4        # requests in flight on each connection
@@ -65,6 +65,35 @@ def test_after_an_outage_of_the_login_as_many_are_in_flight_as_before(folder):
         assert after > SHARE_MIN * before, (before, after)
         sim.token = sim.log_in(sim.judge)  # the judge's has ended as well
         judge(job)
+
+
+TROUBLES = {
+    "503": {"kind": "server_error", "status": 503}, "pages": {"kind": "html_error"}, "resets": {"kind": "reset_before"},
+    "cuts": {"kind": "cut"}, "silence": {"kind": "commit_then_silence"}, "401": {"kind": "unauthorized"},
+    "throttles": {"kind": "throttle", "retry_after": 1},
+}
+
+
+def troubled(kind, trouble, folder):
+    """Tokens live for two seconds, so that they are renewed in mid-run; for one of the users that fails twice."""
+    name = f"{kind.name} login {trouble}"
+    with world("--token-lifetime", "2", service_ms=60, seed=seed_of(name)) as sim:
+        job = Job(sim, kind, folder, 450, batch=3, seed=seed_of(name))
+        run = job.start(*settings({"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 1}))
+        wait_for_all(sim, run, "all connections are at work")
+        sim.faults({**TROUBLES[trouble], "operation": "token", "count": 2})
+        job.finish(run)
+        happened = sum(sim.stats()["faults"].values())
+        sim.faults()
+        sim.token = sim.log_in(sim.judge)
+        judge(job)
+        assert happened > 0, "no login failed"
+
+
+for number, each_trouble in enumerate(TROUBLES):
+    for each in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]] if number % 3 == 0 else []:
+        globals()[f"test_{each.name}_while_the_login_gives_{each_trouble}"] = functools.partial(
+            troubled, each, each_trouble)
 
 
 def least_connections(kind, folder):

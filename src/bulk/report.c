@@ -210,8 +210,8 @@ static void read_created(struct weir_str body, uint32_t row_count, struct weir_r
     free(ids);
 }
 
-/* The service itself has said so, with or without a body; not a page in its place, and not a part of
- * what it said. */
+/* The service itself has said so, with or without a body; not a page in its place, and not a part
+ * of what it said. */
 static void read_accepted(const struct weir_report_exchange *exchange, uint32_t row_count,
                           struct weir_report *report)
 {

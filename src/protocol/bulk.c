@@ -70,17 +70,31 @@ static void add(struct weir_gather *body, struct weir_str text)
     weir_gather_own(body, text.ptr, text.len);
 }
 
-static void add_target(struct weir_gather *body, const struct weir_table_names *table,
-                       const struct weir_target *target)
+/* `{"@odata.type":"…account","accountid":"`: the same in front of every row, but for the id. */
+static void write_opening(const struct weir_table_names *table, struct weir_buf *ret)
 {
-    weir_gather_own_text(body, TYPE);
-    add(body, table->logical_name);
-    weir_gather_own_text(body, "\"");
+    weir_buf_printf(ret, TYPE "%.*s\",\"%.*s\":\"", (int)table->logical_name.len,
+                    table->logical_name.ptr, (int)table->primary_id.len, table->primary_id.ptr);
+}
+
+static void add_id(struct weir_gather *body, const struct weir_buf *opening, struct weir_str id)
+{
+    char *to = weir_gather_take(body, opening->len + id.len + 1);
+    if (!to)
+        return;
+    memcpy(to, opening->ptr, opening->len);
+    memcpy(to + opening->len, id.ptr, id.len);
+    to[opening->len + id.len] = '"';
+}
+
+static void add_target(struct weir_gather *body, const struct weir_table_names *table,
+                       const struct weir_buf *opening, const struct weir_target *target)
+{
     if (target->id.len) {
-        weir_gather_own_text(body, ",\"");
-        add(body, table->primary_id);
-        weir_gather_own_text(body, "\":\"");
-        add(body, target->id);
+        add_id(body, opening, target->id);
+    } else {
+        weir_gather_own_text(body, TYPE);
+        add(body, table->logical_name);
         weir_gather_own_text(body, "\"");
     }
     if (target->key.len) {
@@ -131,13 +145,17 @@ enum weir_status weir_bulk_body(enum weir_bulk_message message,
     enum weir_status status = check_all(message, table, targets, count, err);
     if (status != WEIR_OK)
         return status;
+    struct weir_buf opening;
+    weir_buf_init(&opening, sizeof(TYPE) + 16 + table->logical_name.len + table->primary_id.len);
+    write_opening(table, &opening);
     weir_gather_own_text(body, "{\"Targets\":[");
     for (size_t i = 0; i < count; i++) {
         if (i)
             weir_gather_own_text(body, ",");
-        add_target(body, table, &targets[i]);
+        add_target(body, table, &opening, &targets[i]);
     }
     weir_gather_own_text(body, "]}");
+    weir_buf_release(&opening);
     if (body->overflow)
         return weir_fail(err, WEIR_E_TOO_BIG, "the body of the %s is larger than %zu bytes",
                          messages[message].name, body->bytes_max);

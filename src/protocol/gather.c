@@ -83,22 +83,28 @@ static struct weir_gather_block *block_for(struct weir_gather *gather, size_t le
     if (block && block->capacity - block->used >= len)
         return block;
     size_t capacity = len > BLOCK_BYTES ? len : BLOCK_BYTES;
-    block = weir_calloc(1, sizeof(*block) + capacity);
-    block->capacity = capacity;
-    block->next = gather->blocks;
+    block = weir_realloc(NULL, 1, sizeof(*block) + capacity);
+    *block = (struct weir_gather_block){ .next = gather->blocks, .capacity = capacity };
     gather->blocks = block;
     return block;
 }
 
-void weir_gather_own(struct weir_gather *gather, const void *bytes, size_t len)
+char *weir_gather_take(struct weir_gather *gather, size_t len)
 {
     if (len == 0 || !fits(gather, len))
-        return;
+        return NULL;
     struct weir_gather_block *block = block_for(gather, len);
-    char *copy = block->bytes + block->used;
-    memcpy(copy, bytes, len);
+    char *piece = block->bytes + block->used;
     block->used += len;
-    add_slice(gather, weir_str(copy, len));
+    add_slice(gather, weir_str(piece, len));
+    return piece;
+}
+
+void weir_gather_own(struct weir_gather *gather, const void *bytes, size_t len)
+{
+    char *copy = weir_gather_take(gather, len);
+    if (copy)
+        memcpy(copy, bytes, len);
 }
 
 void weir_gather_own_text(struct weir_gather *gather, const char *text)

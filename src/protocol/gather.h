@@ -33,6 +33,9 @@ void weir_gather_release(struct weir_gather *gather);
 /* Add bytes that live on elsewhere; empty ones add nothing. */
 void weir_gather_borrow(struct weir_gather *gather, struct weir_str text);
 
+/* Add so many bytes, which the caller writes. NULL: they are none, or too many. */
+char *weir_gather_take(struct weir_gather *gather, size_t len);
+
 /* Add a copy. */
 void weir_gather_own(struct weir_gather *gather, const void *bytes, size_t len);
 void weir_gather_own_text(struct weir_gather *gather, const char *text);

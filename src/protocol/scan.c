@@ -89,10 +89,29 @@ static size_t escape_bytes(const char *at, const char *end)
     }
 }
 
+#define ONES  UINT64_C(0x0101010101010101)
+#define HIGHS (ONES * 0x80)
+
+/* Behind words in which no byte is a quote, a backslash or below 0x20. What a borrow does to bytes
+ * above such a one does not matter: the word is left to be looked at byte by byte. */
+static const char *skip_plain(const char *at, const char *end)
+{
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof(word));
+        uint64_t quote = (word ^ ONES * '"') - ONES;
+        uint64_t backslash = (word ^ ONES * '\\') - ONES;
+        if ((quote | backslash | (word - ONES * 0x20)) & ~word & HIGHS)
+            break;
+    }
+    return at;
+}
+
 static bool take_string(struct check *c)
 {
     if (!take_char(c, '"'))
         return false;
+    c->at = skip_plain(c->at, c->end);
     while (c->at < c->end && *c->at != '"') {
         size_t bytes = 1;
         if (*c->at == '\\')

@@ -64,6 +64,8 @@ struct weir_cell_rule {
 
     /* Of choices and booleans. */
     struct weir_choice_index choices;
+
+    int64_t plain_max; /* up to which whole numbers are plain; of booleans: 1 if their words are */
 };
 
 /* NULL: cells of such columns are no values of their own but point somewhere, or cannot be written
@@ -82,6 +84,17 @@ bool weir_cell_rule_omits(const struct weir_cell_rule *rule, struct weir_str cel
 enum weir_status weir_cell_rule_measure(const struct weir_cell_rule *rule, struct weir_str cell,
                                         size_t *ret_bytes, struct weir_error *err);
 char *weir_cell_rule_write(const struct weir_cell_rule *rule, struct weir_str cell, char *to);
+
+/*
+ * Whether a cell is sent as it stands, which takes no measuring: a short cut, which most cells can
+ * take. Of a cell that is plain measuring and writing say the same.
+ */
+enum weir_cell_plain {
+    WEIR_CELL_NOT_PLAIN = 0, /* or not obviously so */
+    WEIR_CELL_AS_IS,
+    WEIR_CELL_QUOTED_AS_IS, /* with quotes around it */
+};
+enum weir_cell_plain weir_cell_rule_plain(const struct weir_cell_rule *rule, struct weir_str cell);
 
 /*
  * A cell as it stands in the predicate of a key: texts as they are, ids in their canonical form,
@@ -116,6 +129,9 @@ int32_t weir_cell_choice(const struct weir_cell_rule *rule, struct weir_str cell
 
 /* Give a rule of numbers its bounds. */
 void weir_cell_rule_set_range(struct weir_cell_rule *rule);
+
+/* Give a rule what its plain cells are known by; it has everything else. */
+void weir_cell_rule_set_plain(struct weir_cell_rule *rule); /* cell_plain.c */
 
 /* How much of a cell goes into a message. */
 #define WEIR_CELL_QUOTED_MAX   60

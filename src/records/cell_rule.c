@@ -49,6 +49,7 @@ void weir_cell_rule_init(struct weir_cell_rule *rule, const struct weir_column *
     };
     weir_cell_rule_set_range(rule);
     weir_choice_index_init(&rule->choices, column->choices, column->choice_count);
+    weir_cell_rule_set_plain(rule);
 }
 
 void weir_cell_rule_release(struct weir_cell_rule *rule)

@@ -36,7 +36,11 @@ enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_
     if (member->lookup)
         return read_lookup(mapping, item, arena, err);
     enum weir_status status = WEIR_OK;
-    if (!item->null)
+    item->plain =
+        item->null ? WEIR_CELL_NOT_PLAIN : weir_cell_rule_plain(&member->rule, item->cell);
+    if (item->plain)
+        bytes = item->cell.len + (item->plain == WEIR_CELL_QUOTED_AS_IS ? 2 : 0);
+    else if (!item->null)
         status = weir_cell_rule_measure(&member->rule, item->cell, &bytes, err);
     if (!status && !item->null && member->column->type == WEIR_COLUMN_STATUS)
         status = weir_mapping_check_status(mapping, item, err);
@@ -45,13 +49,48 @@ enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_
     return status;
 }
 
+/* A copy of few bytes, without the call: in pieces of a fixed size that may overlap. */
+static inline char *put(char *to, struct weir_str text)
+{
+    size_t len = text.len;
+    const char *end = text.ptr + len;
+    if (len > 32) {
+        memcpy(to, text.ptr, len);
+    } else if (len >= 16) {
+        memcpy(to, text.ptr, 16);
+        memcpy(to + len - 16, end - 16, 16);
+    } else if (len >= 8) {
+        memcpy(to, text.ptr, 8);
+        memcpy(to + len - 8, end - 8, 8);
+    } else if (len >= 4) {
+        memcpy(to, text.ptr, 4);
+        memcpy(to + len - 4, end - 4, 4);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            to[i] = text.ptr[i];
+    }
+    return to + len;
+}
+
+static char *put_plain(const struct weir_item *item, char *to)
+{
+    bool quoted = item->plain == WEIR_CELL_QUOTED_AS_IS;
+    if (quoted)
+        *to++ = '"';
+    to = put(to, item->cell);
+    if (quoted)
+        *to++ = '"';
+    return to;
+}
+
 char *weir_item_write(const struct weir_item *item, char *to)
 {
     const struct weir_member *member = item->member;
     if (member->lookup)
         return weir_binding_write(&item->binding, to);
-    memcpy(to, member->opening.ptr, member->opening.len);
-    to += member->opening.len;
+    to = put(to, member->opening);
+    if (item->plain)
+        return put_plain(item, to);
     if (!item->null)
         return weir_cell_rule_write(&member->rule, item->cell, to);
     memcpy(to, "null", strlen("null"));

@@ -177,6 +177,11 @@ enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping
                                               const struct weir_slots *slots,
                                               struct weir_error *err);
 
+/* The row is refused for what its reader has found. False: the arena is full. */
+bool weir_mapping_refuse_problem(const struct weir_mapping *mapping,
+                                 const struct weir_record *record, struct weir_arena *arena,
+                                 struct weir_draft *draft);
+
 /* ---- mapping_member.c ---- */
 
 /* Make the slot a member: its column is written as `target` says. */
@@ -209,6 +214,7 @@ struct weir_item {
     bool null;                   /* the column is cleared … */
     bool empty;                  /* … by a cell with nothing in it */
     bool redirected;             /* it is createdon, which goes to another column */
+    enum weir_cell_plain plain;  /* of a value */
     enum weir_pass pass;         /* in which it is written */
     size_t bytes;                /* with its name and a comma */
     struct weir_binding binding; /* of a lookup */

@@ -213,3 +213,38 @@ enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping
     hint_of(mapping, last->name, text);
     return weir_fail(err, WEIR_E_INVALID, "%s; pass over it with %s", last->refusal, text);
 }
+
+/* ---- records that could not be read ---- */
+
+/* What is wrong with the row as a whole is said without a subject. */
+static bool is_of_row(const struct weir_record *record)
+{
+    switch (record->problem) {
+    case WEIR_RECORD_RAGGED:
+    case WEIR_RECORD_TOO_BIG:
+    case WEIR_RECORD_TOO_MANY_CELLS:
+    case WEIR_RECORD_TOO_MANY_MEMBERS:
+    case WEIR_RECORD_TOO_DEEP:
+        return true;
+    default:
+        return !record->member.ptr && !record->column;
+    }
+}
+
+bool weir_mapping_refuse_problem(const struct weir_mapping *mapping,
+                                 const struct weir_record *record, struct weir_arena *arena,
+                                 struct weir_draft *draft)
+{
+    const struct weir_slots *slots = &mapping->slots;
+    struct weir_str column = weir_str("", 0);
+    if (record->column > 0 && record->column <= slots->count) {
+        const struct weir_slot *slot = slots->list[record->column - 1];
+        column = weir_str_from(slot->column ? slot->column->name : slot->name);
+    }
+    char text[WEIR_MESSAGE_MAX];
+    weir_record_explain(record, column, text, sizeof(text));
+    if (record->member.ptr)
+        column = record->member;
+    return weir_draft_refuse(draft, arena, column, "%s%s", is_of_row(record) ? "the row " : "",
+                             text);
+}

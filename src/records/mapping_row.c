@@ -49,38 +49,6 @@ static bool is_refused(const struct row *row)
     return row->draft->refusal.len > 0;
 }
 
-/* What is wrong with the row as a whole is said without a subject. */
-static bool is_of_row(const struct weir_record *record)
-{
-    switch (record->problem) {
-    case WEIR_RECORD_RAGGED:
-    case WEIR_RECORD_TOO_BIG:
-    case WEIR_RECORD_TOO_MANY_CELLS:
-    case WEIR_RECORD_TOO_MANY_MEMBERS:
-    case WEIR_RECORD_TOO_DEEP:
-        return true;
-    default:
-        return !record->member.ptr && !record->column;
-    }
-}
-
-static bool refuse_problem(const struct row *row)
-{
-    const struct weir_record *record = row->record;
-    const struct weir_slots *slots = &row->mapping->slots;
-    struct weir_str column = weir_str("", 0);
-    if (record->column > 0 && record->column <= slots->count) {
-        const struct weir_slot *slot = slots->list[record->column - 1];
-        column = weir_str_from(slot->column ? slot->column->name : slot->name);
-    }
-    char text[WEIR_MESSAGE_MAX];
-    weir_record_explain(record, column, text, sizeof(text));
-    if (record->member.ptr)
-        column = record->member;
-    return weir_draft_refuse(row->draft, row->arena, column, "%s%s",
-                             is_of_row(record) ? "the row " : "", text);
-}
-
 /* ---- sorting cells ---- */
 
 /* A column that two members, or a member and a constant, want to fill. */
@@ -125,6 +93,24 @@ static bool add_second(const struct row *row, const struct weir_item *item)
     return true;
 }
 
+/* There is room for one more than there are. What is not named here belongs to reading it. */
+static inline bool append(struct row *row, const struct weir_slot *slot,
+                          const struct weir_str *cell, const struct weir_str *table, bool null,
+                          bool empty)
+{
+    struct weir_item *item = &row->items[row->count];
+    item->member = slot->member;
+    item->cell = *cell;
+    item->table = *table;
+    item->null = null;
+    item->empty = empty;
+    item->redirected = slot->redirected;
+    if (is_filled(row, slot->member->column))
+        return add_second(row, item);
+    row->count++;
+    return true;
+}
+
 /* Where blanks around a value do not count, a cell of blanks has nothing in it. */
 static struct weir_str without_blanks(const struct weir_member *member, struct weir_str cell)
 {
@@ -154,16 +140,7 @@ static bool add_item(struct row *row, const struct weir_slot *slot, struct weir_
     if (null && weir_mapping_check_clearing(row->mapping, member, &err))
         return refuse(row, member->column, err.message);
     row->owned = row->owned || member->column->type == WEIR_COLUMN_OWNER;
-    struct weir_item item = { .member = member,
-                              .cell = cell,
-                              .table = table,
-                              .null = null,
-                              .empty = empty,
-                              .redirected = slot->redirected };
-    if (is_filled(row, member->column))
-        return add_second(row, &item);
-    row->items[row->count++] = item;
-    return true;
+    return append(row, slot, &cell, &table, null, empty);
 }
 
 static void translate(const struct weir_slot *slot, struct weir_str *cell, bool *null)
@@ -222,6 +199,28 @@ static bool take_cell(struct row *row, const struct weir_slot *slot, struct weir
     default:
         return true;
     }
+}
+
+/* It goes into a member, whatever it is: nothing else depends on it, and nothing is put in its
+ * place. */
+static inline bool is_simple(const struct weir_slot *slot)
+{
+    return slot->use == WEIR_USE_MEMBER && !slot->values.count && slot->id_part == WEIR_NO_PLACE &&
+           !slot->with && slot->column->type != WEIR_COLUMN_OWNER;
+}
+
+/* … and it has a value: take_cell() would come to the same, by a longer way. */
+static inline bool is_simple_cell(const struct weir_slot *slot, const struct weir_str *cell)
+{
+    return cell->len && (unsigned char)cell->ptr[0] > ' ' && is_simple(slot);
+}
+
+static inline bool take_simple(struct row *row, const struct weir_slot *slot,
+                               const struct weir_str *cell)
+{
+    static const struct weir_str none = { "", 0 };
+    row->filled = true;
+    return append(row, slot, cell, &none, false, false);
 }
 
 /* ---- records with names ---- */
@@ -284,6 +283,8 @@ static bool take_member(struct row *row, uint32_t i)
         return refuse_names(row);
     if (weir_record_is_nested(row->record, i))
         return take_nested(row, slot, name, cell);
+    if (!slot->tells_table && is_simple_cell(slot, &row->record->cells[i]))
+        return take_simple(row, slot, &row->record->cells[i]);
     if (slot->tells_table)
         table = table_beside(row->record, name);
     return take_cell(row, slot, cell, !cell.ptr, table);
@@ -311,6 +312,8 @@ static bool take_column(struct row *row, uint32_t i)
 {
     const struct weir_slot *slot = row->mapping->slots.list[i];
     struct weir_str table = weir_str("", 0);
+    if (slot->table_place == WEIR_NO_PLACE && is_simple_cell(slot, &row->record->cells[i]))
+        return take_simple(row, slot, &row->record->cells[i]);
     if (slot->table_place < row->record->cell_count)
         table = weir_str_trim(row->record->cells[slot->table_place]);
     return take_cell(row, slot, row->record->cells[i], false, table);
@@ -340,7 +343,7 @@ static bool sort_cells(struct row *row)
 static bool sort(struct row *row)
 {
     size_t most = (size_t)row->record->cell_count + row->mapping->constants.count;
-    row->items = weir_arena_take(row->arena, (most ? most : 1) * sizeof(*row->items));
+    row->items = weir_arena_take(row->arena, (most + 1) * sizeof(*row->items));
     row->name.has_id = row->mapping->has_id && !row->mapping->named;
     return row->items && sort_cells(row);
 }
@@ -535,6 +538,21 @@ static bool draft_row(struct row *row)
     return is_refused(row) || add_members(row);
 }
 
+/* By hand: of the parts that name rows there is room for many, and mostly there are none. */
+static void begin(struct row *row, const struct weir_mapping *mapping)
+{
+    row->mapping = mapping;
+    row->name.id = row->name.partition = row->implied = weir_str(NULL, 0);
+    for (uint32_t i = 0; i < mapping->key_count; i++)
+        row->name.key[i] = weir_str(NULL, 0);
+    for (uint32_t i = 0; i < mapping->id_count; i++)
+        row->name.id_parts[i] = weir_str(NULL, 0);
+    row->items = NULL;
+    row->count = 0;
+    row->filled = row->owned = false;
+    row->bytes = 0;
+}
+
 bool weir_mapping_record(const struct weir_mapping *mapping, enum weir_pass pass,
                          const struct weir_record *record, struct weir_arena *arena,
                          struct weir_draft *ret)
@@ -546,11 +564,14 @@ bool weir_mapping_record(const struct weir_mapping *mapping, enum weir_pass pass
         .end = record->place.end,
         .raw = record->raw,
     };
-    struct row row = {
-        .mapping = mapping, .pass = pass, .record = record, .arena = arena, .draft = ret
-    };
+    struct row row;
+    begin(&row, mapping);
+    row.pass = pass;
+    row.record = record;
+    row.arena = arena;
+    row.draft = ret;
     if (record->problem)
-        return refuse_problem(&row);
+        return weir_mapping_refuse_problem(mapping, record, arena, ret);
     if (mapping->objects)
         return weir_mapping_object(mapping, weir_str_trim(record->raw), arena, ret);
     return draft_row(&row);

@@ -31,7 +31,7 @@ static enum weir_status fill_bulk(struct weir_load_request *request, const struc
                                   const struct weir_request_plan *plan, struct weir_error *err)
 {
     enum weir_bulk_message message = weir_request_message(plan->operation);
-    struct weir_target *targets = weir_calloc(load->row_count, sizeof(*targets));
+    struct weir_target *targets = weir_realloc(NULL, load->row_count, sizeof(*targets));
     for (uint32_t i = 0; i < load->row_count; i++)
         targets[i] = weir_load_row(load, i)->target;
     weir_buf_init(&request->path, WEIR_URL_BYTES_MAX);

@@ -4,12 +4,6 @@
 
 #include <endian.h>
 
-/* Is there a hyphen in front of byte i? */
-static bool is_group_start(size_t i)
-{
-    return i == 4 || i == 6 || i == 8 || i == 10;
-}
-
 /*
  * Eight digits at a time: every row of a job comes by here, more than once. No sum of two bytes
  * below reaches over its byte: those with a high bit have been sorted out.
@@ -32,7 +26,8 @@ static inline uint64_t load_half(const char *at)
 
 /* The four bytes that the digits at `first` and at `second` say, four each. False: not all of them
  * are digits, or with `small` some are capitals. */
-static inline bool take_eight(const char *first, const char *second, bool small, uint8_t *ret)
+static inline __attribute__((always_inline)) bool take_eight(const char *first, const char *second,
+                                                             bool small, uint8_t *ret)
 {
     uint64_t word = load_half(first) | load_half(second) << 32;
     uint64_t letters = small ? word : word | ONES * 0x20;
@@ -66,17 +61,35 @@ bool weir_guid_parse(struct weir_str text, struct weir_guid *ret)
     return true;
 }
 
+/* The eight digits of four bytes. */
+static inline uint64_t digits_of(const uint8_t *bytes)
+{
+    uint32_t four;
+    memcpy(&four, bytes, sizeof(four));
+    uint64_t spread = le32toh(four);
+    spread = (spread | spread << 16) & UINT64_C(0x0000ffff0000ffff);
+    spread = (spread | spread << 8) & UINT64_C(0x00ff00ff00ff00ff);
+    uint64_t digits =
+        (spread >> 4 & UINT64_C(0x000f000f000f000f)) | (spread & UINT64_C(0x000f000f000f000f)) << 8;
+    uint64_t letters = (digits + ONES * 6) >> 4 & ONES;
+    return htole64(digits + ONES * '0' + letters * ('a' - '0' - 10));
+}
+
+/* Eight digits, half of them here and half there. */
+static inline void put_eight(uint64_t digits, char *first, char *second)
+{
+    memcpy(first, &digits, 4);
+    memcpy(second, (const char *)&digits + 4, 4);
+}
+
 const char *weir_guid_print(const struct weir_guid *guid, char text[WEIR_GUID_TEXT])
 {
-    static const char letters[] = "0123456789abcdef";
-    char *at = text;
-    for (size_t i = 0; i < sizeof(guid->bytes); i++) {
-        if (is_group_start(i))
-            *at++ = '-';
-        *at++ = letters[guid->bytes[i] >> 4];
-        *at++ = letters[guid->bytes[i] & 15];
-    }
-    *at = '\0';
+    put_eight(digits_of(guid->bytes), text, text + 4);
+    put_eight(digits_of(guid->bytes + 4), text + 9, text + 14);
+    put_eight(digits_of(guid->bytes + 8), text + 19, text + 24);
+    put_eight(digits_of(guid->bytes + 12), text + 28, text + 32);
+    text[8] = text[13] = text[18] = text[23] = '-';
+    text[WEIR_GUID_CHARS] = '\0';
     return text;
 }
 

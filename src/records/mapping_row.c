@@ -557,14 +557,14 @@ bool weir_mapping_record(const struct weir_mapping *mapping, enum weir_pass pass
                          const struct weir_record *record, struct weir_arena *arena,
                          struct weir_draft *ret)
 {
-    *ret = (struct weir_draft){
-        .number = record->number,
-        .file = record->place.file,
-        .offset = record->place.offset,
-        .end = record->place.end,
-        .raw = record->raw,
-    };
+    static const struct weir_draft nothing;
     struct row row;
+    *ret = nothing;
+    ret->number = record->number;
+    ret->file = record->place.file;
+    ret->offset = record->place.offset;
+    ret->end = record->place.end;
+    ret->raw = record->raw;
     begin(&row, mapping);
     row.pass = pass;
     row.record = record;

@@ -118,8 +118,9 @@ struct weir_job {
     uint64_t bytes;       /* that are in a block: of all rows that were handed in */
     char *block;          /* of the input, WEIR_INPUT_BLOCK_BYTES */
     size_t block_filled;
-    size_t block_noted;      /* so much of it was told to the journal */
-    struct weir_error wrong; /* the rows are not those of the job; WEIR_OK: they may be */
+    struct weir_hash_run block_hashed; /* as far as it was noted */
+    size_t block_noted;                /* so much of it was told to the journal */
+    struct weir_error wrong;           /* the rows are not those of the job; WEIR_OK: they may be */
     bool input_over;
     bool limited;
 

@@ -52,11 +52,17 @@ static bool is_journaled(const struct weir_job *job, uint64_t offset)
     return then && offset % WEIR_INPUT_BLOCK_BYTES < then->bytes;
 }
 
+/* There is more of it than was journaled. */
+static bool has_block(const struct weir_job *job, uint64_t index)
+{
+    const struct weir_block *then = block_before(job, index);
+    return job->block_filled && !(then && then->bytes >= job->block_filled);
+}
+
 bool weir_job_rows_block(const struct weir_job *job, struct weir_block *ret)
 {
     uint64_t index = block_begin(job) / WEIR_INPUT_BLOCK_BYTES;
-    const struct weir_block *then = block_before(job, index);
-    if (!job->block_filled || (then && then->bytes >= job->block_filled))
+    if (!has_block(job, index))
         return false;
     *ret = weir_block_make(0, index, weir_str(job->block, job->block_filled), false);
     return true;
@@ -71,9 +77,14 @@ static bool has_grown(const struct weir_job *job)
 
 static void note_block(struct weir_job *job)
 {
-    struct weir_block block;
-    if (weir_job_rows_block(job, &block))
+    uint64_t index = block_begin(job) / WEIR_INPUT_BLOCK_BYTES;
+    if (!job->block_noted)
+        weir_hash_run_init(&job->block_hashed);
+    if (has_block(job, index)) {
+        struct weir_block block = weir_block_grow(0, index, weir_str(job->block, job->block_filled),
+                                                  false, &job->block_hashed);
         weir_intake_add_block(job->intake, &block);
+    }
     job->block_noted = job->block_filled;
 }
 

@@ -9,7 +9,7 @@
 #include <endian.h>
 #include <string.h>
 
-#define LANES        4
+#define LANES        WEIR_HASH_LANES
 #define STRIPE_BYTES (16 * LANES)
 
 /* Any odd numbers with about as many ones as zeros will do. */
@@ -44,20 +44,36 @@ static inline void take_stripe(uint64_t lanes[LANES], const unsigned char *bytes
     }
 }
 
-uint64_t weir_hash64(const void *bytes, size_t len)
+void weir_hash_run_init(struct weir_hash_run *run)
 {
-    const unsigned char *at = bytes;
-    uint64_t lanes[LANES] = { keys[1], keys[2], keys[3], keys[4] };
-    size_t left = len;
-    for (; left >= STRIPE_BYTES; left -= STRIPE_BYTES, at += STRIPE_BYTES)
-        take_stripe(lanes, at);
-    if (left) {
+    *run = (struct weir_hash_run){ .lanes = { keys[1], keys[2], keys[3], keys[4] } };
+}
+
+/* The lanes are copied: what is not a stripe yet may become one. */
+static uint64_t end(struct weir_hash_run run, const unsigned char *bytes, size_t len)
+{
+    if (run.taken < len) {
         unsigned char rest[STRIPE_BYTES] = { 0 };
-        memcpy(rest, at, left);
-        take_stripe(lanes, rest);
+        memcpy(rest, bytes + run.taken, len - run.taken);
+        take_stripe(run.lanes, rest);
     }
     uint64_t hash = fold(len ^ keys[0], keys[4]);
     for (int i = 0; i < LANES; i++)
-        hash = fold(hash ^ lanes[i], keys[i]) ^ lanes[i];
+        hash = fold(hash ^ run.lanes[i], keys[i]) ^ run.lanes[i];
     return fold(hash ^ keys[2], keys[0]);
+}
+
+uint64_t weir_hash_run_to(struct weir_hash_run *run, const void *bytes, size_t len)
+{
+    const unsigned char *first = bytes;
+    for (; len - run->taken >= STRIPE_BYTES; run->taken += STRIPE_BYTES)
+        take_stripe(run->lanes, first + run->taken);
+    return end(*run, first, len);
+}
+
+uint64_t weir_hash64(const void *bytes, size_t len)
+{
+    struct weir_hash_run run;
+    weir_hash_run_init(&run);
+    return weir_hash_run_to(&run, bytes, len);
 }

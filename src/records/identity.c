@@ -88,13 +88,21 @@ enum weir_status weir_file_identity_compare(const char *name, const struct weir_
 
 /* ---- blocks ---- */
 
-struct weir_block weir_block_make(uint32_t file, uint64_t index, struct weir_str bytes, bool last)
+struct weir_block weir_block_grow(uint32_t file, uint64_t index, struct weir_str bytes, bool last,
+                                  struct weir_hash_run *run)
 {
     return (struct weir_block){ .file = file,
                                 .index = index,
                                 .bytes = (uint32_t)bytes.len,
                                 .last = last,
-                                .hash = weir_hash64(bytes.ptr, bytes.len) };
+                                .hash = weir_hash_run_to(run, bytes.ptr, bytes.len) };
+}
+
+struct weir_block weir_block_make(uint32_t file, uint64_t index, struct weir_str bytes, bool last)
+{
+    struct weir_hash_run run;
+    weir_hash_run_init(&run);
+    return weir_block_grow(file, index, bytes, last, &run);
 }
 
 enum weir_status weir_block_compare(const char *name, const struct weir_block *then,

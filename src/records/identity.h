@@ -12,6 +12,7 @@
 #define WEIR_RECORDS_IDENTITY_H
 
 #include "base/str.h"
+#include "records/hash.h"
 #include "weir/error.h"
 
 struct weir_file_identity {
@@ -40,6 +41,10 @@ enum weir_status weir_file_identity_compare(const char *name, const struct weir_
 
 /* What `bytes`, read so far of block `index`, amount to. `last`: the file ends behind them. */
 struct weir_block weir_block_make(uint32_t file, uint64_t index, struct weir_str bytes, bool last);
+
+/* The same of a block that fills up; `run` is of its first bytes. */
+struct weir_block weir_block_grow(uint32_t file, uint64_t index, struct weir_str bytes, bool last,
+                                  struct weir_hash_run *run);
 
 /*
  * Whether `bytes` are the block that `then` was made from. They are the whole block; `last`: the

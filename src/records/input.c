@@ -28,7 +28,8 @@ struct weir_input {
     uint64_t index;
     size_t filled;
     size_t served;
-    size_t noted;  /* so much of the block at hand was told of before it was finished */
+    size_t noted; /* so much of the block at hand was told of before it was finished */
+    struct weir_hash_run hashed;
     bool compared; /* it has been, with what was journaled of it */
     bool finished;
     bool ended; /* the file */
@@ -71,6 +72,7 @@ static void begin_block(struct weir_input *input, uint64_t index)
     input->filled = 0;
     input->served = 0;
     input->noted = 0;
+    weir_hash_run_init(&input->hashed);
     input->compared = false;
     input->finished = false;
 }
@@ -133,9 +135,14 @@ bool weir_input_take_block(struct weir_input *input, struct weir_block *ret)
     return true;
 }
 
+static bool has_partial(const struct weir_input *input)
+{
+    return input->open && !input->finished && input->filled;
+}
+
 bool weir_input_partial_block(const struct weir_input *input, struct weir_block *ret)
 {
-    if (!input->open || input->finished || !input->filled)
+    if (!has_partial(input))
         return false;
     *ret = weir_block_make(input->file, input->index, weir_str(input->block, input->filled), false);
     return true;
@@ -144,9 +151,10 @@ bool weir_input_partial_block(const struct weir_input *input, struct weir_block 
 bool weir_input_grown_block(struct weir_input *input, size_t step, struct weir_block *ret)
 {
     size_t eighth = input->noted / 8 + 1;
-    if (input->filled - input->noted < (step < eighth ? step : eighth) ||
-        !weir_input_partial_block(input, ret))
+    if (input->filled - input->noted < (step < eighth ? step : eighth) || !has_partial(input))
         return false;
+    *ret = weir_block_grow(input->file, input->index, weir_str(input->block, input->filled), false,
+                           &input->hashed);
     input->noted = input->filled;
     return true;
 }
@@ -179,7 +187,7 @@ static const struct weir_block *journaled(const struct weir_input *input)
 static void finish(struct weir_input *input)
 {
     struct weir_str bytes = weir_str(input->block, input->filled);
-    push(input, weir_block_make(input->file, input->index, bytes, input->ended));
+    push(input, weir_block_grow(input->file, input->index, bytes, input->ended, &input->hashed));
     input->finished = true;
 }
 

@@ -418,6 +418,22 @@ START_TEST(the_hash_notices_every_bit_the_length_and_the_order)
 }
 END_TEST
 
+START_TEST(the_hash_of_bytes_that_become_more_is_that_of_all_of_them)
+{
+    struct weir_rng rng;
+    unsigned char bytes[2000];
+    weir_rng_init(&rng, 11, 0);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)weir_rng_u64(&rng);
+    for (int round = 0; round < 200; round++) {
+        struct weir_hash_run run;
+        weir_hash_run_init(&run);
+        for (size_t len = 0; len <= sizeof(bytes); len += weir_rng_below(&rng, 200))
+            ck_assert_uint_eq(weir_hash_run_to(&run, bytes, len), weir_hash64(bytes, len));
+    }
+}
+END_TEST
+
 /* Journaled values must mean the same tomorrow: these were computed once. */
 START_TEST(the_hash_does_not_change_between_versions)
 {
@@ -444,6 +460,7 @@ int main(void)
     suite_add(&s, gzip_may_be_padded_with_zeros_and_with_nothing_else);
     suite_add(&s, gzip_that_grows_a_thousandfold_is_read_in_the_same_memory);
     suite_add(&s, the_hash_notices_every_bit_the_length_and_the_order);
+    suite_add(&s, the_hash_of_bytes_that_become_more_is_that_of_all_of_them);
     suite_add(&s, the_hash_does_not_change_between_versions);
     return suite_run(&s);
 }

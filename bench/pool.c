@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a lease costs: ask + begin + settle through the pool's core, at 1 … 10,000 connections,
- * beside the cost of one heap operation of the same size in the same run.
+ * What a lease costs: ask + begin + settle through the pool's core, at 1 … 10,000 connections, by
+ * strategy and by policy, and at 1,000 connections with all of their 52 slots lent; beside one heap
+ * operation of the same size. Processor time; medians of rounds that take turns. A policy's
+ * decisions are what it costs more than Fixed, which decides nothing.
  *
- *     build/release/bench/bench_pool
+ *     build/release/bench/bench_pool [quick]     quick: 100 connections, and no more than that
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/clock.h"
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "measure.h"
 #include "pool/core.h"
 
-#define ROUNDS 1000000
+#define TURNS 200000
+#define HINT  8
+
+struct contest {
+    uint32_t connections;
+    uint32_t lent; /* of each, all the time */
+    uint32_t hint;
+    const char *strategy;
+    const char *policy;
+};
 
 static void make_names(struct weir_connection_options *connections, char (*names)[16],
                        uint32_t count)
@@ -25,43 +37,64 @@ static void make_names(struct weir_connection_options *connections, char (*names
     }
 }
 
-/* Half of the slots are out all the time; every round gives the oldest back and takes another. */
-static double measure_pool(uint32_t count, const char *strategy, const char *policy)
+/* Lend as many as are to be out; fewer if the policy allows no more yet. */
+static uint32_t lend(struct weir_core *core, struct weir_lease *out, uint32_t most, int64_t now_us)
 {
+    uint32_t count = 0;
+    struct weir_grant grant;
+    while (count < most) {
+        weir_core_try(core, NULL, now_us, &grant);
+        if (grant.status)
+            break;
+        out[count++] = grant.lease;
+    }
+    return count;
+}
+
+/* Every turn gives the oldest back, after a second, and takes another. */
+static double take_turns(struct weir_core *core, struct weir_lease *out, uint32_t count,
+                         int64_t now_us)
+{
+    struct weir_answer answer = { .verdict = { .retry_after_us = -1 },
+                                  .duration_us = WEIR_US_PER_S };
+    struct weir_grant grant;
+    int64_t step_us = WEIR_US_PER_S / count + 1;
+    double begun_s = processor_s();
+    for (uint32_t i = 0; i < TURNS; i++) {
+        struct weir_lease *lease = &out[i % count];
+        now_us += step_us;
+        weir_core_settle(core, lease, &answer, now_us);
+        weir_core_try(core, NULL, now_us, &grant);
+        if (grant.status)
+            abort();
+        *lease = grant.lease;
+        weir_core_begin(core, lease, now_us);
+    }
+    return (processor_s() - begun_s) * 1e9 / TURNS;
+}
+
+static double measure_pool(const struct contest *contest, uint32_t *ret_lent)
+{
+    uint32_t count = contest->connections;
     struct weir_connection_options *connections = weir_calloc(count, sizeof(*connections));
     char(*names)[16] = weir_calloc(count, sizeof(*names));
-    make_names(connections, names, count);
+    struct weir_lease *out = weir_calloc((size_t)count * contest->lent, sizeof(*out));
     struct weir_options options;
+    struct weir_core core;
+    int64_t now_us = WEIR_US_PER_HOUR;
+    make_names(connections, names, count);
     weir_options_defaults(&options);
     options.connections = connections;
     options.connection_count = count;
-    options.pool.selection_strategy = strategy;
-    options.adaptive_rate.policy = policy;
-    struct weir_core core;
+    options.pool.selection_strategy = contest->strategy;
+    options.adaptive_rate.policy = contest->policy;
+    options.adaptive_rate.fixed_parallelism = (int)contest->hint;
     if (weir_core_init(&core, &options, NULL, 1, false, NULL))
         abort();
-
-    uint32_t out_max = count * 2;
-    struct weir_lease *out = weir_calloc(out_max, sizeof(*out));
-    struct weir_answer answer = { .verdict = { .retry_after_us = -1 }, .duration_us = 1000000 };
-    struct weir_grant grant;
-    int64_t now_us = WEIR_US_PER_HOUR;
     for (uint32_t i = 0; i < count; i++)
-        weir_core_hint(&core, i, 8, now_us);
-    for (uint32_t i = 0; i < out_max; i++) {
-        weir_core_try(&core, NULL, now_us, &grant);
-        out[i] = grant.lease;
-    }
-    int64_t begun_us = weir_clock_now_us();
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        struct weir_lease *lease = &out[i % out_max];
-        now_us += 10;
-        weir_core_settle(&core, lease, &answer, now_us);
-        weir_core_try(&core, NULL, now_us, &grant);
-        *lease = grant.lease;
-        weir_core_begin(&core, lease, now_us);
-    }
-    double ns = (double)(weir_clock_now_us() - begun_us) * 1000.0 / ROUNDS;
+        weir_core_hint(&core, i, contest->hint, now_us);
+    *ret_lent = lend(&core, out, count * contest->lent, now_us);
+    double ns = take_turns(&core, out, *ret_lent, now_us);
     weir_core_release(&core);
     free(out);
     free(connections);
@@ -77,24 +110,45 @@ static double measure_heap(uint32_t count)
     weir_heap_init(&heap, count);
     for (uint32_t i = 0; i < count; i++)
         weir_heap_set(&heap, i, (int64_t)(weir_rng_u64(&rng) >> 8));
-    int64_t begun_us = weir_clock_now_us();
-    for (uint32_t i = 0; i < ROUNDS; i++)
+    double begun_s = processor_s();
+    for (uint32_t i = 0; i < TURNS; i++)
         weir_heap_set(&heap, weir_heap_top(&heap), (int64_t)(weir_rng_u64(&rng) >> 8));
-    double ns = (double)(weir_clock_now_us() - begun_us) * 1000.0 / ROUNDS;
+    double ns = (processor_s() - begun_s) * 1e9 / TURNS;
     weir_heap_release(&heap);
     return ns;
 }
 
-int main(void)
+static void run(const struct contest *contest)
+{
+    struct contest undecided = *contest;
+    double took[ROUNDS], more[ROUNDS], heap[ROUNDS];
+    uint32_t lent = 0, lent_undecided;
+    undecided.policy = "Fixed";
+    for (int i = 0; i < ROUNDS; i++) {
+        took[i] = measure_pool(contest, &lent);
+        more[i] = took[i] - measure_pool(&undecided, &lent_undecided);
+        heap[i] = measure_heap(contest->connections);
+    }
+    double decided = median_of(more, ROUNDS);
+    printf("%u connections, %u lent, %s %s: %.0f ns, %.0f decided, heap %.0f ns\n",
+           contest->connections, lent, contest->strategy, contest->policy, median_of(took, ROUNDS),
+           decided > 0 && strcmp(contest->policy, "Fixed") ? decided : 0.0,
+           median_of(heap, ROUNDS));
+}
+
+int main(int argc, char **argv)
 {
     static const char *const strategies[] = { "ThrottleAware", "RoundRobin", "LeastConnections" };
-    printf("%-12s %-8s %14s %14s %18s %10s\n", "connections", "policy", strategies[0],
-           strategies[1], strategies[2], "heap");
-    for (uint32_t count = 1; count <= 10000; count *= 10) {
-        printf("%-12u %-8s", count, "Aimd");
-        for (int i = 0; i < 3; i++)
-            printf(" %*.0f ns", i == 2 ? 15 : 11, measure_pool(count, strategies[i], "Aimd"));
-        printf(" %7.0f ns\n", measure_heap(count));
+    static const char *const policies[] = { "Dop", "Budget", "Fixed" };
+    bool quick = argc > 1 && strcmp(argv[1], "quick") == 0;
+    for (uint32_t count = quick ? 100 : 1; count <= (quick ? 100 : 10000); count *= 10) {
+        for (int i = 0; i < (quick ? 1 : 3); i++)
+            run(&(struct contest){ count, 2, HINT, strategies[i], "Aimd" });
+        for (int i = 0; i < (quick ? 0 : 3); i++)
+            run(&(struct contest){ count, 2, HINT, strategies[0], policies[i] });
     }
+    for (int i = 0; i < (quick ? 0 : 3); i++)
+        run(&(struct contest){ 1000, WEIR_PARALLELISM_MAX, WEIR_PARALLELISM_MAX, strategies[i],
+                               "Dop" });
     return 0;
 }

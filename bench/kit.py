@@ -98,11 +98,13 @@ def clean_environment():
     return {key: value for key, value in os.environ.items() if key != "MALLOC_PERTURB_"}
 
 
-def run(arguments, env=None, fine=(0,)):
-    """Run it to its end: its own processor time, user and system."""
-    begun = time.monotonic()
+def run(arguments, env=None, fine=(0,), begun=None):
+    """Run it to its end: its own processor time, user and system. `begun` is told its process id."""
+    begun_s = time.monotonic()
     process = subprocess.Popen([str(a) for a in arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, env={**clean_environment(), **(env or {})})
+    if begun:
+        begun(process.pid)
     alarm = threading.Timer(PATIENCE_S, process.kill)
     alarm.start()
     try:
@@ -118,7 +120,7 @@ def run(arguments, env=None, fine=(0,)):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in fine:
         raise RuntimeError(f"{arguments[0]} ended with {process.returncode}:\n{out[-2000:]}")
-    return Ended(process.returncode, usage.ru_utime + usage.ru_stime, time.monotonic() - begun, out)
+    return Ended(process.returncode, usage.ru_utime + usage.ru_stime, time.monotonic() - begun_s, out)
 
 
 @contextlib.contextmanager
@@ -146,11 +148,12 @@ def cpu_of(pid):
 # --- services -------------------------------------------------------------------------------------
 
 class Service:
-    """What jobs are sent to. `stamps`: when the first bulk message after a pause came (null server only)."""
+    """What jobs are sent to. `stamps`: when the first bulk message after a pause came, and which processor time the
+    process `watched` had used by then (null server only)."""
 
     def __init__(self, bench, url, sim_url, config, process):
         self.bench, self.url, self.sim_url, self.config, self.process = bench, url, sim_url, config, process
-        self.stamps, self.token = [], None
+        self.stamps, self.token, self.watched = [], None, None
         self.config_path = bench.path(f"appsettings-{urllib.parse.urlsplit(url).port}.json")
         self.config_path.write_text(json.dumps(config))
         self.config_path.chmod(0o600)
@@ -160,8 +163,11 @@ class Service:
         def collect():
             for line in self.process.stdout:
                 if line.startswith("bulk "):
-                    self.stamps.append(int(line.split()[1]))
+                    self.stamps.append((int(line.split()[1]), cpu_of(self.watched) if self.watched else None))
         threading.Thread(target=collect, daemon=True).start()
+
+    def watch(self, pid):
+        self.watched = pid
 
     def pause(self):
         """Long enough that what comes next counts as a beginning."""
@@ -244,7 +250,8 @@ def run_job(service, operation, path, *more, program=None, folder=None, fine=(0,
 def resume_job(service, folder, path, *more, fine=(0,)):
     begun_ns = time.monotonic_ns()
     ended = run([service.bench.weir, "resume", folder, "--config", service.config_path, "--progress", "none", *more],
-                fine=fine)
+                fine=fine, begun=service.watch)
+    service.watch(None)
     summary = json.loads((folder / "summary.json").read_text())
     return Job(summary, ended.cpu_s, ended.wall_s, folder, begun_ns, ended.out)
 

@@ -57,6 +57,10 @@ def save(recorded):
     MARKDOWN.write_text(render(recorded))
 
 
+def record(name, group):
+    save({**load(), name: group})
+
+
 def entry(module, figures, before, after, seconds):
     """A group as it is kept, with how busy the machine was around it."""
     return {"title": module.TITLE, "words": " ".join(module.__doc__.split()), "machine": machine(),

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "config/quote.h"
 #include "exit_code.h"
 #include "say.h"
 #include "text_table.h"
@@ -281,7 +282,8 @@ static void say_role_difference(const struct inspection *it, const struct inspec
         const struct inspected *other = &it->rows[i];
         const char *role;
         for (size_t at = 0; (role = role_set_lacking(&row->roles, &other->roles, &at)); at++) {
-            say_wrapped("%s: lacks the role \"%s\", which %s has", row->name, role, other->name);
+            say_wrapped("%s: lacks the role %s, which %s has", row->name,
+                        weir_quote(weir_str_from(role)).text, other->name);
             found = true;
         }
     }

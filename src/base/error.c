@@ -4,6 +4,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
 
 static const char *const status_names[WEIR_STATUS_COUNT] = {
     [WEIR_OK] = "ok",
@@ -29,6 +32,20 @@ const char *weir_status_name(enum weir_status status)
     return (unsigned)status < WEIR_STATUS_COUNT ? status_names[status] : "unknown status";
 }
 
+/*
+ * A message is one line, whatever words of others are in it: those of a service or names of files.
+ * Control characters could steer the terminal that it is shown on, or make a line of their own.
+ */
+static void make_one_line(char *message)
+{
+    struct weir_str text = weir_str_from(message);
+    size_t control;
+    for (size_t i = 0; i < text.len; i += control ? control : 1) {
+        control = weir_control_bytes(text, i);
+        memset(message + i, strchr("\t\r\n", message[i]) ? ' ' : '?', control);
+    }
+}
+
 enum weir_status weir_fail(struct weir_error *err, enum weir_status status, const char *format, ...)
 {
     if (!err)
@@ -38,6 +55,7 @@ enum weir_status weir_fail(struct weir_error *err, enum weir_status status, cons
     va_start(args, format);
     vsnprintf(err->message, sizeof(err->message), format, args);
     va_end(args);
+    make_one_line(err->message);
     return status;
 }
 

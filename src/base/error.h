@@ -6,8 +6,9 @@
 #include "weir/error.h"
 
 /*
- * Reset `err` to `status` with a message (cut at WEIR_MESSAGE_MAX) and return the status, so that
- * failing is one line: `return weir_fail(err, WEIR_E_INVALID, "...", ...)`. `err` may be NULL.
+ * Reset `err` to `status` with a message (cut at WEIR_MESSAGE_MAX, without control characters) and
+ * return the status, so that failing is one line: `return weir_fail(err, WEIR_E_INVALID, "...",
+ * ...)`. `err` may be NULL.
  */
 enum weir_status weir_fail(struct weir_error *err, enum weir_status status, const char *format, ...)
     WEIR_PRINTF(3, 4);

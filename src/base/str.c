@@ -45,6 +45,17 @@ struct weir_str weir_str_trim(struct weir_str text)
     return text;
 }
 
+size_t weir_control_bytes(struct weir_str text, size_t at)
+{
+    unsigned char c = (unsigned char)text.ptr[at];
+    if (c < 0x20 || c == 0x7F)
+        return 1;
+    if (c != 0xC2 || at + 1 >= text.len)
+        return 0;
+    unsigned char next = (unsigned char)text.ptr[at + 1];
+    return next >= 0x80 && next <= 0x9F ? 2 : 0;
+}
+
 size_t weir_str_find_nocase(struct weir_str text, const char *needle)
 {
     for (size_t at = 0; at < text.len; at++) {

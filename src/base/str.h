@@ -34,6 +34,9 @@ bool weir_str_starts_nocase(struct weir_str text, const char *prefix);
 /* Without blanks, tabs and line ends on either side. */
 struct weir_str weir_str_trim(struct weir_str text);
 
+/* Length in bytes of the control character (C0, DEL, C1) at `at`; 0: it is none. */
+size_t weir_control_bytes(struct weir_str text, size_t at);
+
 /* Where `needle` begins in `text`, ignoring case, or text.len if it does not occur. */
 size_t weir_str_find_nocase(struct weir_str text, const char *needle);
 

@@ -4,17 +4,6 @@
 
 #include <stdio.h>
 
-size_t weir_control_bytes(struct weir_str text, size_t at)
-{
-    unsigned char c = (unsigned char)text.ptr[at];
-    if (c < 0x20 || c == 0x7F)
-        return 1;
-    if (c != 0xC2 || at + 1 >= text.len)
-        return 0;
-    unsigned char next = (unsigned char)text.ptr[at + 1];
-    return next >= 0x80 && next <= 0x9F ? 2 : 0;
-}
-
 /* How much of `text` is shown: never a part of a character. */
 static size_t shown_bytes(struct weir_str text)
 {

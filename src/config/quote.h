@@ -22,9 +22,6 @@ struct weir_quoted {
 /* In double quotes; control characters become `?`, what is too long ends with `…`. */
 struct weir_quoted weir_quote(struct weir_str text);
 
-/* Length in bytes of the control character (C0, DEL, C1) at `at`; 0: it is none. */
-size_t weir_control_bytes(struct weir_str text, size_t at);
-
 /* Append the text with the password of `//user:password@` masked; rather too much than too
  * little. */
 void weir_buf_add_masked(struct weir_buf *buf, struct weir_str text);

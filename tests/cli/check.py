@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """weir check as people use it: check.py WEIR WEIR_SIM"""
+import contextlib
+import http.server
 import json
 import os
 import pathlib
@@ -257,6 +259,53 @@ def test_a_canary_secret_and_token_are_found_nowhere(folder):
     seen.append(child)
     for text in seen:
         assert CANARY not in text, text
+
+
+@contextlib.contextmanager
+def refusing_service(message):
+    """A service that refuses everything with these words; its address."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = json.dumps({"error": {"code": "0x80040220", "message": message}}).encode()
+            self.send_response(403)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(60)
+
+
+def test_words_of_the_service_neither_steer_a_terminal_nor_make_lines(folder):
+    rows_file = pathlib.Path(folder, "rows.csv")
+    rows_file.write_text("name\nA\n")
+    with refusing_service("go away\x1b]0;owned\x07\x9b2J\r\nweir: all rows are done") as url:
+        path = write_config(folder, {"Dataverse": {"Url": url, "Connections": [
+            {"Name": "A", "AccessToken": "abc"}]}})
+        for words in (["check"], ["describe", "account"], ["check", "account", str(rows_file)],
+                      ["create", "account", str(rows_file), "--job-dir", f"{folder}/job"]):
+            for form in ("text", "json"):
+                result = run([WEIR, *words, "--config", path, "--log-level", "debug", "--log-format", form])
+                said = result.stdout + result.stderr
+                assert result.returncode == 4 and "go away" in said, result
+                assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", said), repr(said)
+                assert not re.search(r"^\W*weir: all rows", said, re.M), said
 
 
 def test_no_core_file_can_be_written(folder):

@@ -225,6 +225,25 @@ START_TEST(an_error_is_filled_in_one_line_and_cut_at_its_bound)
 }
 END_TEST
 
+START_TEST(words_of_others_in_a_message_are_one_line_and_steer_no_terminal)
+{
+    static const char *const cases[][2] = {
+        { "no \033]0;owned\a", "no ?]0;owned?" },
+        { "first\r\nweir: all rows are done\tx", "first  weir: all rows are done x" },
+        { "\xc2\x9b"
+          "2J \177",
+          "??2J ?" }, /* CSI as one character; DEL */
+        { "Caf\u00e9 \u00a0 \U0001f600", "Caf\u00e9 \u00a0 \U0001f600" },
+        { "ends with half a character \xc2", "ends with half a character \xc2" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct weir_error err;
+        weir_fail(&err, WEIR_E_REFUSED, "%s", cases[i][0]);
+        ck_assert_str_eq(err.message, cases[i][1]);
+    }
+}
+END_TEST
+
 START_TEST(log_records_become_lines_of_text_and_of_json)
 {
     const struct weir_log_field fields[] = {
@@ -297,6 +316,7 @@ int main(void)
     suite_add(&s, draws_are_uniform_and_streams_are_independent);
     suite_add(&s, every_status_class_outcome_kind_bound_and_level_has_a_name);
     suite_add(&s, an_error_is_filled_in_one_line_and_cut_at_its_bound);
+    suite_add(&s, words_of_others_in_a_message_are_one_line_and_steer_no_terminal);
     suite_add(&s, log_records_become_lines_of_text_and_of_json);
     suite_add(&s, events_that_nobody_takes_are_forgotten_oldest_first_and_counted);
     suite_add(&s, time_is_added_without_overflow_and_timers_are_never_long);

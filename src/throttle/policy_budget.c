@@ -252,7 +252,7 @@ static struct weir_budget_flight land(struct weir_budget *budget,
 static void set_window(struct weir_budget *budget, int64_t window_us, int64_t now_us)
 {
     double change = (double)window_us / (double)budget->window_us - 1;
-    if (window_us <= 0 || (change < LIMIT_DIFFERS && change > -LIMIT_DIFFERS))
+    if (!weir_budget_is_window(window_us) || (change < LIMIT_DIFFERS && change > -LIMIT_DIFFERS))
         return;
     budget->window_us = window_us;
     weir_charging_init(&budget->charging);
@@ -286,7 +286,7 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
     struct weir_quota *quota = &budget->lanes[lane].quotas[which];
     double change = limit / quota->limit - 1;
     set_window(budget, named->window_us, now_us);
-    if (named->value > 0 && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
+    if (weir_budget_is_limit(which, limit) && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
         for (uint32_t i = 0; i < budget->lane_count; i++)
             weir_quota_set_limit(&budget->lanes[i].quotas[which], limit);
         return;

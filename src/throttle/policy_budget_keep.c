@@ -20,12 +20,6 @@
 #define LANE_WORDS 3
 #define UNIT       1000.0 /* fractions are kept in thousandths */
 
-/* Limits that are believed, of a window. */
-#define REQUESTS_MIN     INT64_C(20)
-#define REQUESTS_MAX     INT64_C(100000000)
-#define EXECUTION_MIN_US (4 * WEIR_US_PER_S)
-#define EXECUTION_MAX_US INT64_C(1000000000000000) /* what a server without a limit is given */
-
 struct words {
     unsigned char *bytes;
     size_t used;
@@ -85,25 +79,20 @@ size_t weir_budget_save(const void *state, int64_t now_us, void *bytes, size_t b
     return words.used <= words.max ? words.used * 8 : 0;
 }
 
-/* A window's limit that a service may have: anything else would stop us, or let everything pass. */
-static bool is_limit(int64_t limit, int64_t least, int64_t most)
-{
-    return limit >= least && limit <= most;
-}
-
 static bool check_lane(struct words *words)
 {
     get(words);
     int64_t requests = get(words);
     int64_t execution_us = get(words);
-    bool good = is_limit(requests, REQUESTS_MIN, REQUESTS_MAX) &&
-                is_limit(execution_us, EXECUTION_MIN_US, EXECUTION_MAX_US);
+    bool good = weir_budget_is_limit(WEIR_BUDGET_REQUESTS, (double)requests) &&
+                weir_budget_is_limit(WEIR_BUDGET_EXECUTION, (double)execution_us);
     for (int left = PORTIONS * WEIR_SERIES_COUNT; left > 0; left--) {
         int64_t series = get(words);
         int64_t age_us = get(words);
         int64_t amount = get(words);
         good = good && series >= 0 && series < WEIR_SERIES_COUNT && age_us >= 0 &&
-               age_us <= WEIR_US_PER_HOUR && amount >= 0 && amount <= 2 * EXECUTION_MAX_US;
+               age_us <= WEIR_US_PER_HOUR && amount >= 0 &&
+               amount <= 2 * WEIR_BUDGET_EXECUTION_MAX_US;
     }
     return good;
 }
@@ -120,7 +109,7 @@ static bool check(const void *bytes, size_t len)
     int64_t guess = get(&words);
     int64_t lanes = get(&words);
     size_t lane_words = LANE_WORDS + (size_t)PORTIONS * WEIR_SERIES_COUNT * 3;
-    bool good = window_us >= WEIR_US_PER_S && window_us <= WEIR_US_PER_HOUR && concurrent >= 1 &&
+    bool good = weir_budget_is_window(window_us) && concurrent >= 1 &&
                 concurrent <= WEIR_BUDGET_FLIGHTS_MAX && rho >= 1 && rho <= 2 * (int64_t)UNIT &&
                 guess >= 0 && guess < WEIR_CHARGING_GUESSES && lanes >= 1 &&
                 lanes <= WEIR_LANES_MAX && len / 8 == HEAD_WORDS + (size_t)lanes * lane_words;

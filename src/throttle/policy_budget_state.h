@@ -110,6 +110,22 @@ struct weir_budget {
     double spread_us; /* mean deviation of durations */
 };
 
+/* Limits of a window, and windows, that a service may have and a server is believed to have, or an
+ * earlier run to have heard of: anything else would stop us, or let everything pass. */
+#define WEIR_BUDGET_EXECUTION_MAX_US INT64_C(1000000000000000) /* given to one without a limit */
+
+static inline bool weir_budget_is_limit(int which, double limit)
+{
+    return which == WEIR_BUDGET_REQUESTS
+               ? limit >= 20 && limit <= 1e8
+               : limit >= 4e6 && limit <= (double)WEIR_BUDGET_EXECUTION_MAX_US;
+}
+
+static inline bool weir_budget_is_window(int64_t window_us)
+{
+    return window_us >= INT64_C(1000000) && window_us <= INT64_C(3600000000);
+}
+
 /* The share of the client's time that is charged. */
 static inline double weir_budget_rho(const struct weir_budget *budget)
 {

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Budget where things are not as published: limits that cannot be, servers that draw on one
+ * account, more than there is room for, answers that never came.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "support/rig.h"
+#include "support/suite.h"
+#include "throttle/policy_budget_state.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct weir_budget *budget;
+static struct weir_adaptive_rate_options options;
+static int64_t now_us;
+static uint64_t serial;
+
+static void setup(void)
+{
+    struct weir_options all;
+    weir_options_defaults(&all);
+    options = all.adaptive_rate;
+    free(budget);
+    budget = weir_calloc(1, sizeof(*budget));
+    weir_policy_budget.init(budget, &options);
+    now_us = SECONDS(1000);
+    serial = 0;
+}
+
+static struct weir_admission ask(void)
+{
+    static const struct weir_ask plain;
+    struct weir_policy_ask wish = { &plain, budget->flight_count, 0 };
+    struct weir_admission ret;
+    weir_policy_budget.admit(budget, &wish, now_us, &ret);
+    return ret;
+}
+
+static struct weir_policy_lease lend(uint32_t kind)
+{
+    struct weir_policy_lease lease = {
+        .serial = ++serial,
+        .kind = kind,
+        .epoch = weir_policy_budget.epoch(budget),
+        .leased_us = now_us,
+        .sent_us = now_us,
+    };
+    weir_policy_budget.leased(budget, &lease, now_us);
+    weir_policy_budget.sent(budget, &lease, now_us);
+    return lease;
+}
+
+static void give_back(const struct weir_policy_lease *lease, struct weir_answer answer)
+{
+    weir_policy_budget.answered(budget, lease, &answer, now_us + SECONDS(5), now_us);
+}
+
+static struct weir_answer throttle(enum weir_throttle_kind kind, int64_t limit, int64_t window_us)
+{
+    struct weir_answer answer = answer_throttle(SECONDS(5));
+    answer.verdict.throttle = kind;
+    answer.verdict.limit = (struct weir_named_limit){ limit, window_us };
+    return answer;
+}
+
+static void be_throttled(enum weir_throttle_kind kind, int64_t limit, int64_t window_us)
+{
+    struct weir_policy_lease lease = lend(0);
+    give_back(&lease, throttle(kind, limit, window_us));
+}
+
+static double limit_of(int which)
+{
+    return budget->lanes[0].quotas[which].limit;
+}
+
+/* --- throttles -------------------------------------------------------------------------------- */
+
+/* Else a service, or whoever answers in its place, could stop a job for ever with one sentence. */
+START_TEST(a_throttle_that_names_what_no_service_has_teaches_neither_limit_nor_window)
+{
+    static const struct {
+        enum weir_throttle_kind kind;
+        int64_t limit;
+        int64_t window_us;
+    } rows[] = {
+        { WEIR_THROTTLE_REQUESTS, 1, 0 },
+        { WEIR_THROTTLE_REQUESTS, 19, 0 },
+        { WEIR_THROTTLE_REQUESTS, INT64_C(9000000000000), 0 },
+        { WEIR_THROTTLE_REQUESTS, 0, INT64_MAX },
+        { WEIR_THROTTLE_REQUESTS, 0, SECONDS(3601) },
+        { WEIR_THROTTLE_REQUESTS, 0, 1 },
+        { WEIR_THROTTLE_EXECUTION_TIME, 1, 0 },
+        { WEIR_THROTTLE_EXECUTION_TIME, INT64_C(9000000000000), INT64_MAX },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        setup();
+        be_throttled(rows[i].kind, rows[i].limit, rows[i].window_us);
+        ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_REQUESTS), 6000, 1e-6);
+        ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.2e9, 1e-3);
+        ck_assert_int_eq(budget->window_us, SECONDS(300));
+        now_us += SECONDS(600);
+        ck_assert(ask().ok);
+    }
+}
+END_TEST
+
+START_TEST(a_window_that_is_named_begins_the_books_of_every_lane_anew)
+{
+    setup();
+    for (uint64_t server = 1; server <= 3; server++) {
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(SECONDS(1));
+        answer.budget.server_id = server;
+        give_back(&lease, answer);
+    }
+    ck_assert_uint_eq(budget->lane_count, 3);
+    be_throttled(WEIR_THROTTLE_REQUESTS, 600, SECONDS(60));
+    ck_assert_int_eq(budget->window_us, SECONDS(60));
+    for (uint32_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(budget->lanes[i].ledger.window_us, SECONDS(60));
+        ck_assert_double_eq_tol(budget->lanes[i].quotas[WEIR_BUDGET_REQUESTS].limit, 600, 1e-6);
+    }
+    be_throttled(WEIR_THROTTLE_REQUESTS, 600,
+                 SECONDS(60) + 1000); /* the same, but for a rounding */
+    ck_assert_int_eq(budget->window_us, SECONDS(60));
+}
+END_TEST
+
+START_TEST(as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one)
+{
+    setup();
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 60, 0); /* more than we would send */
+    ck_assert_double_eq_tol(budget->concurrent, 50, 1e-6);
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 8, 0);
+    ck_assert_double_eq_tol(budget->concurrent, 8, 1e-6);
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 0, 0); /* it was alone */
+    ck_assert_double_eq_tol(budget->concurrent, 1, 1e-6);
+    for (int i = 0; i < 14; i++) { /* after twelve windows, one more with every clean one */
+        struct weir_policy_lease lease = lend(0);
+        now_us += SECONDS(301);
+        give_back(&lease, answer_ok(SECONDS(1)));
+        double expected = i < 11 ? 1 : i - 9;
+        ck_assert_double_eq_tol(budget->concurrent, expected, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(caution_grows_with_every_throttle_up_to_a_tenth_and_fades)
+{
+    setup();
+    for (int i = 0; i < 30; i++)
+        be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0);
+    ck_assert(budget->caution > 0.09 && budget->caution < 0.12);
+    double before = budget->caution;
+    struct weir_policy_lease lease = lend(0);
+    now_us += SECONDS(301);
+    give_back(&lease, answer_ok(SECONDS(1)));
+    ck_assert(budget->caution < before);
+}
+END_TEST
+
+START_TEST(a_throttle_on_another_server_shuts_that_one)
+{
+    setup();
+    for (uint64_t server = 1; server <= 2; server++) {
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(SECONDS(1));
+        answer.budget.server_id = server;
+        give_back(&lease, answer);
+    }
+    struct weir_policy_lease lease = lend(0); /* lane 0 */
+    struct weir_answer answer = throttle(WEIR_THROTTLE_REQUESTS, 0, 0);
+    answer.budget.server_id = 2;
+    give_back(&lease, answer);
+    ck_assert_int_eq(budget->lanes[1].shut_us, now_us + SECONDS(5));
+    ck_assert_int_eq(budget->lanes[0].shut_us, WEIR_NEVER);
+}
+END_TEST
+
+/* --- one account or several ------------------------------------------------------------------- */
+
+/* Five requests to one server, then five to the other; each says what is left of its account. */
+static void take_turns(bool one_account)
+{
+    double own[2] = { 0 };
+    double all = 0;
+    for (int i = 0; i < 400; i++) {
+        int server = i / 5 % 2;
+        struct weir_policy_lease lease = lend(0);
+        now_us += MS(50);
+        own[server]++;
+        all++;
+        struct weir_answer answer = answer_ok(MS(50));
+        answer.budget.server_id = 7 + (uint64_t)server;
+        answer.budget.requests_known = true;
+        answer.budget.requests_remaining = (int64_t)(6000 - (one_account ? all : own[server]));
+        give_back(&lease, answer);
+    }
+}
+
+START_TEST(servers_that_draw_on_one_account_have_one_lane)
+{
+    setup();
+    take_turns(true);
+    ck_assert(budget->shared);
+    ck_assert_uint_eq(budget->lane_count, 1);
+    ck_assert(!budget->pinned);
+    double booked = weir_budget_requests_on(budget, 0, now_us);
+    ck_assert_msg(booked > 390 && booked < 410, "%f", booked); /* the books of both */
+    take_turns(true); /* … and it stays so, whoever answers */
+    ck_assert_uint_eq(budget->lane_count, 1);
+}
+END_TEST
+
+START_TEST(servers_with_accounts_of_their_own_keep_their_lanes)
+{
+    setup();
+    take_turns(false);
+    ck_assert(!budget->shared);
+    ck_assert_uint_eq(budget->lane_count, 2);
+}
+END_TEST
+
+/* --- more than there is room for -------------------------------------------------------------- */
+
+START_TEST(flights_beyond_those_that_are_kept_are_booked_all_the_same)
+{
+    static struct weir_policy_lease leases[WEIR_BUDGET_FLIGHTS_MAX + 8];
+    setup();
+    for (size_t i = 0; i < COUNT(leases); i++)
+        leases[i] = lend(0);
+    ck_assert_uint_eq(budget->flight_count, WEIR_BUDGET_FLIGHTS_MAX);
+    ck_assert(!ask().ok);
+    now_us += SECONDS(1);
+    for (size_t i = COUNT(leases); i-- > 0;)
+        give_back(&leases[i], answer_ok(SECONDS(1)));
+    ck_assert_uint_eq(budget->flight_count, 0);
+    double booked = weir_budget_requests_on(budget, 0, now_us + SECONDS(1));
+    ck_assert_double_eq_tol(booked, (double)COUNT(leases), 1);
+}
+END_TEST
+
+START_TEST(of_too_many_kinds_the_least_known_is_forgotten)
+{
+    setup();
+    for (uint32_t kind = 0; kind < WEIR_BUDGET_KINDS + 1; kind++) {
+        int samples = kind == 3 ? 1 : 5;
+        for (int i = 0; i < samples; i++) {
+            struct weir_policy_lease lease = lend(kind);
+            now_us += MS(10 * (kind + 1));
+            give_back(&lease, answer_ok(MS(10 * (kind + 1))));
+        }
+    }
+    ck_assert_double_eq_tol(weir_budget_expected_us(budget, 0, now_us), 10e3, 1);
+    ck_assert_double_eq_tol(weir_budget_expected_us(budget, 3, now_us), 1e6, 1); /* not known */
+}
+END_TEST
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+START_TEST(what_was_not_sent_is_not_booked)
+{
+    setup();
+    struct weir_policy_lease lease = lend(0);
+    struct weir_answer unsent = { .verdict = { .class_ = WEIR_CLASS_UNSENT } };
+    now_us += SECONDS(1);
+    give_back(&lease, unsent);
+    ck_assert_double_eq_tol(weir_budget_requests_on(budget, 0, now_us + SECONDS(1)), 0, 1e-9);
+    ck_assert_uint_eq(budget->flight_count, 0);
+}
+END_TEST
+
+/* It may have been executed: for as long as it was out, or as long as such a request takes. */
+START_TEST(an_answer_that_never_came_is_booked_as_if_it_had)
+{
+    static const struct {
+        int64_t out_us;
+        double booked_s;
+    } rows[] = { { SECONDS(0.1), 1 }, { SECONDS(30), 30 } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        setup();
+        struct weir_policy_lease lease = lend(0); /* a second is expected */
+        now_us += rows[i].out_us;
+        struct weir_answer silence = { .verdict = { .class_ = WEIR_CLASS_TRANSIENT,
+                                                    .outcome = WEIR_OUTCOME_UNKNOWN,
+                                                    .retry_after_us = -1 } };
+        give_back(&lease, silence);
+        double used = weir_budget_used(budget, 0, WEIR_BUDGET_EXECUTION, now_us + SECONDS(2));
+        ck_assert_double_eq_tol(used / 1e6, rows[i].booked_s, 0.2);
+    }
+}
+END_TEST
+
+/* --- exploring -------------------------------------------------------------------------------- */
+
+/* An answer after so long, and whether the execution budget was what held us back. */
+static void be_bound(bool bound, int64_t after_us)
+{
+    budget->was_bound = bound;
+    struct weir_policy_lease lease = lend(0);
+    now_us += after_us;
+    budget->clean_us = now_us - SECONDS(250); /* no window ends meanwhile */
+    give_back(&lease, answer_ok(MS(1)));
+}
+
+START_TEST(more_than_the_known_limits_is_tried_by_option_and_not_soon_after_a_throttle)
+{
+    setup();
+    be_bound(true, MS(1));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.2e9, 1); /* nobody asked for it */
+    setup();
+    options.budget.explore = true;
+    be_bound(false, MS(1));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.2e9, 1); /* there is enough */
+    be_bound(true, MS(1));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.5e9, 1);
+    be_bound(true, SECONDS(10));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.5e9, 1); /* thrice in a window */
+    be_bound(true, SECONDS(101));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.875e9, 1);
+    be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0);
+    be_bound(true, SECONDS(301));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.875e9, 1);
+    be_bound(true, 12 * SECONDS(300));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 2.34375e9, 1);
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("budget_edges");
+    suite_add(&s, a_throttle_that_names_what_no_service_has_teaches_neither_limit_nor_window);
+    suite_add(&s, a_window_that_is_named_begins_the_books_of_every_lane_anew);
+    suite_add(&s, as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one);
+    suite_add(&s, caution_grows_with_every_throttle_up_to_a_tenth_and_fades);
+    suite_add(&s, a_throttle_on_another_server_shuts_that_one);
+    suite_add(&s, servers_that_draw_on_one_account_have_one_lane);
+    suite_add(&s, servers_with_accounts_of_their_own_keep_their_lanes);
+    suite_add(&s, flights_beyond_those_that_are_kept_are_booked_all_the_same);
+    suite_add(&s, of_too_many_kinds_the_least_known_is_forgotten);
+    suite_add(&s, what_was_not_sent_is_not_booked);
+    suite_add(&s, an_answer_that_never_came_is_booked_as_if_it_had);
+    suite_add(&s, more_than_the_known_limits_is_tried_by_option_and_not_soon_after_a_throttle);
+    return suite_run(&s);
+}

@@ -85,7 +85,7 @@ static void check_record(const struct weir_record *record, struct weir_str text,
     }
     if (!record->raw_cut && record->raw.len != record->place.end - begun)
         abort();
-    if (memcmp(record->raw.ptr, text.ptr + begun, record->raw.len))
+    if (memcmp(record->raw.ptr, text.ptr + begun, record->raw.len) != 0)
         abort();
     for (uint32_t i = 0; i < record->cell_count; i++) {
         if (record->cells[i].len > record->raw.len)

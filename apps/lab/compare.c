@@ -72,7 +72,7 @@ void lab_comparison_add(void *ctx, uint32_t index, const struct lab_outcome *out
     uint32_t seeds = comparison->request->seeds;
     const struct sim_scenario *scenario = &comparison->files->scenarios[index];
     for (uint32_t p = 0; p < comparison->request->policy_count; p++) {
-        const struct lab_outcome *of_it = &outcomes[p * seeds];
+        const struct lab_outcome *of_it = &outcomes[(size_t)p * seeds];
         struct lab_cell *cell = &comparison->cells[index * comparison->request->policy_count + p];
         for (int c = 0; c < LAB_COLUMN_COUNT; c++)
             cell->median[c] = lab_outcome_quantile(of_it, seeds, (enum lab_column)c, 0.5);

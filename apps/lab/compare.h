@@ -62,7 +62,7 @@ void lab_comparison_init(struct lab_comparison *comparison, const struct lab_fil
 void lab_comparison_release(struct lab_comparison *comparison);
 
 /* Take up what came out of a scenario: a lab_done whose ctx is the comparison. */
-void lab_comparison_add(void *comparison, uint32_t scenario, const struct lab_outcome *outcomes);
+void lab_comparison_add(void *ctx, uint32_t index, const struct lab_outcome *outcomes);
 
 const struct lab_cell *lab_comparison_cell(const struct lab_comparison *comparison,
                                            uint32_t scenario, uint32_t policy);

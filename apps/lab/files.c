@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#define SCENARIO_BYTES (1024 * 1024)
+#define SCENARIO_BYTES ((size_t)1024 * 1024)
 #define SCENARIOS_MAX  10000
 
 static enum weir_status read_one(struct lab_files *files, const char *path, struct weir_error *err)

@@ -186,7 +186,7 @@ static void print_scenario(void *ctx, uint32_t index, const struct lab_outcome *
     const struct lab_request *request = &listing->arguments->request;
     const char *name = listing->files->scenarios[index].name;
     for (uint32_t p = 0; p < request->policy_count; p++) {
-        const struct lab_outcome *of_it = &outcomes[p * request->seeds];
+        const struct lab_outcome *of_it = &outcomes[(size_t)p * request->seeds];
         const char *policy = request->policies[p].name;
         for (uint32_t seed = 0; seed < request->seeds && listing->arguments->json; seed++)
             print_json(name, policy, seed + 1, &of_it[seed], request->edge);

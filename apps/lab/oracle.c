@@ -13,6 +13,7 @@
  */
 #include "lab/oracle.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -333,6 +334,7 @@ static void go_round(struct oracle *oracle)
         weir_heap_set(&oracle->looks, oracle->turn[i], at_us);
         if (at_us > oracle->now_us)
             continue;
+        assert(next.service); /* look() has drawn the request */
         begin(oracle, account, &next);
         look_at_all(oracle, account->user * oracle->servers, oracle->servers);
     }

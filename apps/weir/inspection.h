@@ -45,7 +45,7 @@ void inspection_release(struct inspection *it);
  * them at once: each in one thread, which need not be the caller's.
  */
 typedef void inspection_visit(void *ctx, struct weir_client *client, size_t row);
-void inspection_each(const struct inspection *it, inspection_visit *visit, void *ctx);
+void inspection_each(const struct inspection *it, inspection_visit *fn, void *ctx);
 
 /* How many of them work. */
 size_t inspection_working(const struct inspection *it);

@@ -54,7 +54,7 @@ static char *join(const char *directory, const char *name)
 /* A table's name comes from the command line: nothing of it may lead elsewhere. */
 static void add_table(struct weir_buf *id, const char *table)
 {
-    for (size_t i = 0; table[i] && i < ID_TABLE_MAX; i++) {
+    for (size_t i = 0; i < ID_TABLE_MAX && table[i]; i++) {
         char c = table[i];
         bool plain =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -8,6 +8,8 @@
 
 #include "base/str.h"
 
+#undef weir_fail /* what analysers see instead */
+
 static const char *const status_names[WEIR_STATUS_COUNT] = {
     [WEIR_OK] = "ok",
     [WEIR_E_INVALID] = "invalid",

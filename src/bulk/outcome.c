@@ -50,7 +50,6 @@ void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct 
 {
     struct weir_row_state *state = weir_load_state(load, i);
     const struct weir_verdict *verdict = item ? &item->verdict : &report->answer.verdict;
-    bool has_id = item && item->request_id;
     struct weir_row_error error = {
         .class_ = verdict->class_,
         .fault = item ? item->fault : report->fault,
@@ -58,7 +57,7 @@ void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct 
         .code = verdict->code,
         .connection = load->lease.connection,
         .message = item ? item->message : report->message,
-        .request_id = has_id ? item->request_id : report->request_id,
+        .request_id = item && item->request_id ? item->request_id : report->request_id,
     };
     weir_row_error_free(state->error);
     state->error = weir_row_error_new(&error);

@@ -2,6 +2,8 @@
 /* Which batch waits for which; see turn.h. */
 #include "bulk/turn.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 
 #define FIRST_CAPACITY 64
@@ -81,6 +83,7 @@ bool weir_turns_wait(struct weir_turns *turns, struct weir_load *load, uint32_t 
 {
     const struct weir_batch *batch = load->batch;
     struct weir_turn *own = find_turn(turns, batch->serial);
+    assert(own); /* weir_turns_open() came first */
     for (uint32_t i = 0; i < batch->after_count; i++) {
         struct weir_turn *turn = find_turn(turns, batch->after[i]);
         if (turn && turn->closed && turn->lapsed)

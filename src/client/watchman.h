@@ -28,9 +28,9 @@ struct weir_watchman {
     bool runs;
 };
 
-void weir_watchman_init(struct weir_watchman *watchman, struct weir_client *client,
+void weir_watchman_init(struct weir_watchman *it, struct weir_client *client,
                         struct weir_patience patience);
-void weir_watchman_release(struct weir_watchman *watchman);
+void weir_watchman_release(struct weir_watchman *it);
 
 /*
  * After a failure: waits for a while, for a throttle as long as it asks, and says whether there is

@@ -4,6 +4,7 @@
  * which kinds it is, what its value may be, and where it goes. The first thing that is wrong ends
  * the reading, and the list stays as it was.
  */
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +192,9 @@ static enum weir_status refuse_missing(const struct place *place, const struct w
                                        const char *key)
 {
     char must_be[WEIR_MESSAGE_MAX];
-    describe(must_be, sizeof(must_be), find_field(weir_str_from(key), place->fault->effect.kind));
+    const struct field *field = find_field(weir_str_from(key), place->fault->effect.kind);
+    assert(field);
+    describe(must_be, sizeof(must_be), field);
     return weir_fail(place->err, WEIR_E_INVALID,
                      "%s: line %u: faults[%u].%s is missing, must be %s", place->file,
                      (unsigned)node->line, (unsigned)place->index, key, must_be);

@@ -31,7 +31,7 @@ bool sim_guid_parse(struct weir_str text, struct sim_guid *ret)
     bool dashes = text.len == 36;
     if (!dashes && text.len != 32)
         return false;
-    struct sim_guid guid;
+    struct sim_guid guid = { 0 };
     size_t byte = 0;
     for (size_t at = 0; at < text.len; at += 2) {
         if (dashes && is_dash_place(at)) {

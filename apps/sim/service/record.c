@@ -424,8 +424,9 @@ bool sim_record_update(struct sim_api *api, const struct sim_call *call, struct 
         return not_supported(&write, "Update");
     sim_row_read(sim_store_at(&api->stores[table->place], place), table, write.values);
     int64_t state = table->state == SIM_NO_COLUMN ? 0 : write.values[table->state].number;
-    struct sim_value partition = table->partition == SIM_NO_COLUMN ? (struct sim_value){ 0 }
-                                                                   : write.values[table->partition];
+    struct sim_value partition = { 0 };
+    if (table->partition != SIM_NO_COLUMN)
+        partition = write.values[table->partition];
     overlay(&write, false);
     if (table->partition != SIM_NO_COLUMN)
         write.values[table->partition] = partition; /* part of the key: it never changes */

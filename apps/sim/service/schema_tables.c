@@ -118,7 +118,7 @@ static const struct sim_choice channels[] = {
     }
 #define CUSTOMER(column)                                                                           \
     {                                                                                              \
-        .name = column, .type = SIM_TYPE_CUSTOMER,                                                 \
+        .name = (column), .type = SIM_TYPE_CUSTOMER,                                               \
         .targets = { { .table = "account", .nav = column "_account" },                             \
                      { .table = "contact", .nav = column "_contact" } },                           \
         .target_count = 2                                                                          \

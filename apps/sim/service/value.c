@@ -111,6 +111,8 @@ bool sim_value_same(const struct sim_value *a, const struct sim_value *b)
     case SIM_DECIMAL:
         return a->decimal == b->decimal;
     case SIM_REAL:
+        /* The same bits are wanted: 0 and -0 are two values, and there is no NaN.
+           NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
         return memcmp(&a->real, &b->real, sizeof(a->real)) == 0;
     case SIM_ID:
         return a->target == b->target && sim_guid_equal(a->id, b->id);

@@ -4,15 +4,15 @@
 Everybody is throttled: throttled.py WEIR WEIR_SIM WEIR_FAULT
 
 The job waits without working: next to no processor time, no request inside a Retry-After, one probe for each connection
-when it opens again. A minute of it with WEIR_FULL=1.
+when it opens again.
 """
 import sys
 import time
 
-from campaign import (CREATE, FULL, UPDATE, Job, judge, let_pass, run_tests, wait_until, world)
+from campaign import (CREATE, UPDATE, Job, judge, let_pass, run_tests, wait_until, world)
 
 CONNECTIONS = 3
-WINDOW_S = 60 if FULL else 8
+WINDOW_S = 60
 CPU_SHARE = 0.01
 
 

@@ -419,8 +419,9 @@ static bool all_rejected(uint32_t target)
 }
 
 /*
- * A plug-in that refuses at random may refuse what an unknown attempt has done before: such a row
- * is rejected, and its value is there unless a later row has put another in its place.
+ * A plug-in that refuses at random may refuse what an earlier attempt has done, of which nobody has
+ * heard: such a row is rejected, and its value is there unless a later row has put another in its
+ * place. One that was tried only once is not there.
  */
 static bool is_of_a_rejected_row(uint32_t target, const char *found)
 {
@@ -431,7 +432,8 @@ static bool is_of_a_rejected_row(uint32_t target, const char *found)
         snprintf(value, sizeof(value), "row %u", number);
         if (row->target == target && row->durable == WEIR_FATE_DONE && !row->idle)
             is_it = false;
-        if (row->target == target && row->durable == WEIR_FATE_REJECTED && !job.bad[number])
+        if (row->target == target && row->durable == WEIR_FATE_REJECTED && !job.bad[number] &&
+            row->attempts > 1)
             is_it |= strcmp(found, value) == 0;
     }
     return is_it && job.unfair && engine.plan.operation != WEIR_OPERATION_CREATE;

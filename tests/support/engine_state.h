@@ -20,6 +20,7 @@ struct engine_row {
     char members[800]; /* JSON */
     uint32_t target;   /* which thing it is about: rows with the same one are repeats */
     bool idle;         /* it has nothing to do */
+    int attempts;      /* requests to write it that may have been executed, over all runs */
     enum weir_fate durable;
 };
 

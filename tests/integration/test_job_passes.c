@@ -511,6 +511,35 @@ START_TEST(a_journal_that_cannot_be_opened_for_the_next_pass_is_the_reason_that_
 }
 END_TEST
 
+/* Its driver runs by then, and has to be ended. */
+START_TEST(a_job_that_cannot_be_read_again_says_so_and_can_be_begun_once_more)
+{
+    static const struct weir_journal_hooks hooks = { .vfs = FLAKY_VFS };
+    enum weir_status status = WEIR_E_IO;
+    unsigned failures = 0;
+    flaky_register();
+    start_rig();
+    job_rig.options.rows_max = 1;
+    file_job_run(6);
+    job_rig.options.rows_max = 0;
+    for (uint64_t nth = 1; status; nth++) {
+        job_leave();
+        file_job_prepare_again(&hooks);
+        flaky_fail(FLAKY_OPEN, FLAKY_ERROR, nth);
+        status = weir_job_begin(job_rig.job, &job_rig.err);
+        flaky_fail(FLAKY_OPEN, FLAKY_ERROR, 0);
+        ck_assert(status == WEIR_OK || status == WEIR_E_IO);
+        ck_assert(!status || strstr(job_rig.err.message, "the journal cannot be read"));
+        failures += status != WEIR_OK;
+    }
+    ck_assert_uint_gt(failures, 2);
+    job_finish(0);
+    ck_assert_uint_eq(job_rig.result.done, ROWS);
+    check_graph();
+    job_rig_end();
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("job_passes");
@@ -530,5 +559,6 @@ int main(void)
     suite_add(&s, too_many_rejected_rows_end_a_job_in_a_later_pass);
     suite_add(&s, an_input_that_changes_between_passes_ends_the_job);
     suite_add(&s, a_journal_that_cannot_be_opened_for_the_next_pass_is_the_reason_that_is_told);
+    suite_add(&s, a_job_that_cannot_be_read_again_says_so_and_can_be_begun_once_more);
     return suite_run(&s);
 }

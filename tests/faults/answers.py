@@ -15,7 +15,8 @@ from campaign import (CREATE, CREATE_ELASTIC, DELETE, DELETE_ELASTIC, FULL, THE_
 
 QUICK = {"Resilience:FallbackRetryAfter": "1s", "AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 2}
 
-# What the header says, and whether all connections may be told so: of the others one is enough.
+# What the header says, and whether all connections may be told so: of the others one is enough. (The first $batch is for
+# the description of the table; no fault below is for the first request.)
 FORMS = {
     "missing": ("missing", True), "zero": (0, True), "below_zero": ("-5", True), "a_fraction": ("1.5", True),
     "a_date": ("date", False), "a_date_gone_by": ("Wed, 21 Oct 2015 07:28:00 GMT", True),
@@ -23,12 +24,6 @@ FORMS = {
     "a_day": (86400, False), "more_than_fits": ("99999999999999999999999", False), "a_blank": (" ", True),
     "a_number_and_words": ("5 minutes", True), "a_hexadecimal": ("0x10", True),
 }
-
-
-def at_work(job):
-    run = job.start()
-    wait_until(lambda: job.requests() > 6 or run.is_over(), "the first rows are sent")
-    return run
 
 
 def told(kind, status, form, folder):
@@ -39,10 +34,9 @@ def told(kind, status, form, folder):
     where = {} if by_all else {"connection": "app2"}
     with world(seed=seed_of(name), service_ms=20) as sim:
         job = Job(sim, kind, folder, 400, batch=10, seed=seed_of(name), quick=QUICK)
-        run = at_work(job)
-        sim.faults({**fault, **where, "retry_after": header, "operation": kind.message, "every": 3 if by_all else 1,
+        sim.faults({**fault, **where, "retry_after": header, "operation": kind.message, "every": 3 if by_all else 2,
                     "count": 4 if by_all else 1})
-        job.finish(run)
+        job.run()
         happened = sum(sim.stats()["faults"].values())
         judge(job)
         assert happened > 0, "nobody was told"
@@ -51,7 +45,7 @@ def told(kind, status, form, folder):
 
 for number, each_form in enumerate(FORMS):
     for which, code in enumerate((429, 503)):
-        for each in THE_FIVE if FULL else [THE_FIVE[(number + which) % len(THE_FIVE)]]:
+        for each in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]] if number % 2 == which else []:
             globals()[f"test_{each.name}_told_{code}_with_{each_form}"] = functools.partial(
                 told, each, code, each_form)
 
@@ -69,11 +63,10 @@ def limited(kind, where, limit, folder):
     name = f"{kind.name} {where} {limit}"
     with world(seed=seed_of(name), service_ms=20) as sim:
         job = Job(sim, kind, folder, 400, batch=10, seed=seed_of(name), quick=QUICK)
-        run = at_work(job)
         inside = {} if where == "answer" else {"where": where, "index": 3}
         sim.faults({"kind": "throttle", "code": LIMITS[limit], "retry_after": 1, "operation": kind.message,
                     "connection": "app2", "every": 2, "count": 3, **inside})
-        job.finish(run)
+        job.run()
         happened = sim.stats()["faults"]["throttle"]
         judge(job)
         throttles = {c["name"]: c["throttles"] for c in job.summary()["connections"]}
@@ -82,7 +75,7 @@ def limited(kind, where, limit, folder):
 
 for number, (place, each) in enumerate(PLACES):
     for index, each_limit in enumerate(LIMITS):
-        if FULL or index == number % len(LIMITS):
+        if FULL or index == 0 == number % 2:
             globals()[f"test_{each.name}_limited_by_{each_limit}_in_its_{place}"] = functools.partial(
                 limited, each, place, each_limit)
 
@@ -99,9 +92,10 @@ def never(kind, fault, folder):
     """For longer than it is tried: the run ends, each row is known or honestly unknown, and a resume does the rest."""
     name = f"{kind.name} never {fault}"
     with world(seed=seed_of(name), service_ms=20) as sim:
-        job = Job(sim, kind, folder, 400, batch=10, seed=seed_of(name), quick={
+        job = Job(sim, kind, folder, 4000, batch=5, seed=seed_of(name), quick={
             **QUICK, "Resilience:MaxRetryTime": "4s"})
-        run = at_work(job)
+        run = job.start()
+        wait_until(lambda: job.requests() > 6 or run.is_over(), "the first rows are sent")
         sim.faults({**NEVER[fault], "operation": "POST"})
         before = job.requests()
         result = job.finish(run)
@@ -114,7 +108,7 @@ def never(kind, fault, folder):
 
 
 for number, each_fault in enumerate(NEVER):
-    for each in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]]:
+    for each in THE_FIVE if FULL else [THE_FIVE[number]] if number % 4 == 0 else []:
         globals()[f"test_{each.name}_that_meets_nothing_but_{each_fault}"] = functools.partial(
             never, each, each_fault)
 

@@ -12,6 +12,7 @@ from campaign import (ACCOUNT, CREATE, CREATE_ELASTIC, DELETE, DELETE_ELASTIC, R
                       UPSERT_ELASTIC, WITHOUT_BULK, Job, balance, judge, let_pass, run_tests,
                       seed_of, subfolder, untouched, wait_until, world)
 
+FEW_IN_FLIGHT = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 3}
 BULK = ("CreateMultiple", "UpdateMultiple", "UpsertMultiple", "DeleteMultiple")
 
 
@@ -38,8 +39,9 @@ def begin(job, faults):
 
 def suffer(name, kind, faults, folder, count=300, batch=10, flags=(), quick=None, late_s=0,
            least=1):
-    with world(*flags, seed=seed_of(name), service_ms=40 if spare_the_start(faults) else 5) as sim:
-        job = Job(sim, kind, folder, count, batch=batch, seed=seed_of(name), quick=quick)
+    few = FEW_IN_FLIGHT if spare_the_start(faults) else {}  # or all of it would be under way before there are faults
+    with world(*flags, seed=seed_of(name), service_ms=40 if few else 5) as sim:
+        job = Job(sim, kind, folder, count, batch=batch, seed=seed_of(name), quick={**few, **(quick or {})})
         job.finish(begin(job, faults))
         if late_s:
             let_pass(late_s)

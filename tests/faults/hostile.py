@@ -10,7 +10,7 @@ lacks a row is what tells an answer that was believed. All of it is over in a bo
 import functools
 import sys
 
-from campaign import (FULL, THE_FIVE, Job, judge, run_tests, seed_of, subfolder, wait_until, world)
+from campaign import (FULL, THE_FIVE, Job, judge, run_tests, seed_of, subfolder, world)
 from proxies import Mangler, before, reset
 
 QUICK = {"Http:RequestTimeout": "2s", "Http:FirstByteTimeout": "1s", "AdaptiveRate:Policy": "Fixed",
@@ -167,10 +167,8 @@ def meet(kind, spoil, executed, folder):
     name = f"{kind.name} {spoil.__name__} {executed}"
     with world(seed=seed_of(name), service_ms=20) as sim, before(sim, Mangler(sim)) as mangler:
         job = Job(sim, kind, folder, 300, batch=10, seed=seed_of(name), quick=QUICK)
-        run = job.start()
-        wait_until(lambda: job.requests() > 2 or run.is_over(), "the first rows are sent")
         mangler.begin(kind.message, spoil, 3, 4, executed)
-        job.finish(run)
+        job.run()
         judge(job)
         assert mangler.spoilt > 0, "nothing was spoilt"
 
@@ -186,7 +184,7 @@ def both_ways(kind, spoil, folder):
 
 
 for number, each in enumerate(HOSTILE):
-    for operation in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]]:
+    for operation in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]] if number % 2 else []:
         globals()[f"test_{operation.name}_with_{each.__name__}"] = functools.partial(
             both_ways, operation, each)
 

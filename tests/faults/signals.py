@@ -4,7 +4,7 @@
 SIGINT and SIGTERM in mid-run, then resume: signals.py WEIR WEIR_SIM
 
 At random instants, in all operations: what is in flight comes home or is given up after half a minute, every row is
-accounted for, the exit code is 5, and a resume does the rest. Fifty of them with WEIR_FULL=1.
+accounted for, the exit code is 5 (8 if answers did not come), and a resume does the rest. Fifty of them with WEIR_FULL=1.
 """
 import functools
 import os
@@ -42,15 +42,15 @@ def interrupted(kind, number, turn, folder):
         if turn == 1:
             wait_until(lambda: job.requests() > 3 or run.is_over(), "the first rows are sent")
             sim.faults(*[{**fault, "operation": kind.message} for fault in SILENT])
-            target = job.requests() + 10
+            wait_until(lambda: sim.stats()["faults"]["stall"] > 1 or run.is_over(), "some answers do not come")
+            target = 0
         wait_until(lambda: job.requests() >= target or run.is_over(), "so much has been sent")
         let_pass(job.chance.uniform(0, 0.03))
         say(run, number)
         result = job.finish(run)
-        assert result.code == 5, result
         assert "resume" in result.stderr, result
-        summary = balance(job)
-        assert turn == 1 or summary["unknown"] == 0, summary
+        unknown = balance(job)["unknown"]
+        assert result.code == (8 if unknown else 5) and bool(unknown) == (turn == 1), result
         judge_secrets(job)
         sim.faults()
         job.run()
@@ -58,7 +58,7 @@ def interrupted(kind, number, turn, folder):
 
 
 for each in THE_FIVE:
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
+    for signal_number in (signal.SIGINT, signal.SIGTERM) if FULL or each in THE_FIVE[:2] else ():
         for instant in range(TIMES):
             globals()[f"test_{each.name}_{signal_number.name.lower()}_{instant + 1}"] = functools.partial(
                 interrupted, each, signal_number, instant)

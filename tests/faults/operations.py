@@ -7,11 +7,13 @@ Every kind of row by the message that is meant for it, each row written exactly 
 connections at work.
 """
 import functools
+import json
 import sys
 
 from campaign import (ACCOUNT, CREATE, CREATE_ELASTIC, DELETE_BY_KEY, THE_FIVE, UPDATE,
                       UPDATE_BY_KEY, UPDATE_ELASTIC, UPSERT, UPSERT_BY_ID, UPSERT_ELASTIC,
                       WITHOUT_BULK, Job, judge, run_tests, seed_of, subfolder, world)
+from tally import Finding
 
 ROWS = 600
 BATCH = 20  # also what a table without bulk messages takes
@@ -102,6 +104,60 @@ def test_an_upsert_twice_is_an_upsert_once(folder):
         job.directory = job.folder / "again"
         job.run()
         judge(job)
+
+
+# --- the judge himself ----------------------------------------------------------------------------
+
+def change_summary(job, **numbers):
+    (job.directory / "summary.json").write_text(json.dumps({**job.summary(), **numbers}))
+
+
+def lose_a_row(job, ids):
+    job.world.api("DELETE", f"accounts({ids[0]})")
+
+
+def add_a_row(job, _):
+    job.world.seed(ACCOUNT, [{"accountid": job.new_id(), "name": "nobody's"}])
+
+
+def create_a_row_twice(job, ids):
+    job.world.api("DELETE", f"accounts({ids[0]})")
+    job.world.api("POST", "accounts", json.dumps({"accountid": ids[0], **job.rows[0]}).encode())
+
+
+def report_another_row(job, ids):
+    text = (job.directory / "ids.csv").read_text()
+    (job.directory / "ids.csv").write_text(text.replace(ids[0], ids[1]))
+
+
+def forget_a_row(job, _):
+    change_summary(job, done=job.summary()["done"] - 1)
+
+
+def write_a_secret(job, _):
+    (job.directory / "note").write_text("it is " + job.world.secrets[0])
+
+
+def write_a_token(job, _):
+    (job.directory / "note").write_text("Bearer " + job.world.token)
+
+
+def test_the_judge_finds_what_is_wrong(folder):
+    for kind, wrong in (("LOST", lose_a_row), ("GHOST", add_a_row), ("DUP", create_a_row_twice),
+                        ("MISREPORT", report_another_row), ("UNBALANCED", forget_a_row),
+                        ("LEAK", write_a_secret), ("LEAK", write_a_token)):
+        with world() as sim:
+            job = Job(sim, CREATE, subfolder(folder, wrong.__name__), 20, batch=5)
+            job.run()
+            judge(job)
+            ids = [line.split(",")[1] for line in (job.directory / "ids.csv").read_text().split()[1:]]
+            wrong(job, ids)
+            try:
+                judge(job)
+            except Finding as finding:
+                assert finding.kind == kind, finding
+            else:
+                raise AssertionError(f"{wrong.__name__} was not found")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import functools
 import os
 import sys
 
-from campaign import (CREATE, FULL, THE_FIVE, UPDATE, UPSERT, WITHOUT_BULK, Job, judge, run_tests, seed_of,
-                      wait_until, world)
+from campaign import (CREATE, FULL, THE_FIVE, UPDATE, UPSERT, WITHOUT_BULK, Job, judge, let_pass,
+                      run_tests, seed_of, wait_until, world)
 from proxies import Toxic, before
 
 TOXIC = os.path.abspath(sys.argv[4])
@@ -51,6 +51,38 @@ def by_the_proxy(kind, folder, name):
         toxic.break_all([script(job.chance) for _ in range(job.chance.choice((6, 12, 24)))])
         job.finish(run)
         judge(job)
+
+
+def nobody_listens(kind, folder):
+    """For a while, and what was open is reset: as a service does that is restarted."""
+    name = f"{kind.name} refused"
+    with world(seed=seed_of(name), service_ms=20) as sim, before(sim, Toxic(TOXIC, sim)) as toxic:
+        job = Job(sim, kind, folder, 10 * ROWS, batch=BATCH, seed=seed_of(name), quick=STEADY)
+        run = job.start()
+        wait_until(lambda: job.requests() > 3 or run.is_over(), "the first rows are sent")
+        toxic.say("refuse")
+        toxic.break_all([])
+        let_pass(2)
+        assert not run.is_over(), job.finish(run)
+        toxic.say("accept")
+        job.finish(run)
+        judge(job)
+
+
+def in_slices(kind, folder):
+    """Nothing breaks; but heads and bodies come in pieces of seven bytes, both ways."""
+    name = f"{kind.name} sliced"
+    with world(seed=seed_of(name), service_ms=1) as sim, before(sim, Toxic(TOXIC, sim)) as toxic:
+        job = Job(sim, kind, folder, ROWS, batch=BATCH, seed=seed_of(name))
+        toxic.say("set", "up-slice=7", "down-slice=7")
+        job.run()
+        judge(job)
+        assert job.requests() < 2 * ROWS / BATCH, "something was sent twice"
+
+
+for each in THE_FIVE if FULL else (CREATE,):
+    for trouble in (nobody_listens, in_slices):
+        globals()[f"test_{each.name}_{trouble.__name__}"] = functools.partial(trouble, each)
 
 
 PLACES = [

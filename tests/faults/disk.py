@@ -78,8 +78,6 @@ for called in ("write", "sync"):
 for word in ("full", "short") if FULL else ():
     globals()[f"test_every_write_of_the_database_is_{word}"] = functools.partial(
         every_call, "WEIR_FAIL_VFS", "write", [word])
-if FULL:
-    globals()["test_every_ftruncate_fails"] = functools.partial(every_call, "WEIR_FAIL_IO", "ftruncate", ["EIO"])
 
 
 def test_files_that_cannot_grow_any_further(folder):

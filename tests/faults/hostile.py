@@ -10,7 +10,7 @@ lacks a row is what tells an answer that was believed. All of it is over in a bo
 import functools
 import sys
 
-from campaign import (FULL, THE_FIVE, Job, judge, run_tests, seed_of, subfolder, world)
+from campaign import (CREATE, FULL, THE_FIVE, Job, judge, run_tests, seed_of, subfolder, world)
 from proxies import Mangler, before, reset
 
 QUICK = {"Http:RequestTimeout": "2s", "Http:FirstByteTimeout": "1s", "AdaptiveRate:Policy": "Fixed",
@@ -183,7 +183,27 @@ def both_ways(kind, spoil, folder):
             meet(kind, spoil, executed, subfolder(folder, str(executed)))
 
 
+def look_back(spoil, executed, folder):
+    """Creates whose answers were lost are looked for by a $batch, and that is answered so: by rows of another question,
+    or by none. What it does not say it does not show."""
+    name = f"look back {spoil.__name__} {executed}"
+    with world(seed=seed_of(name), service_ms=20) as sim, before(sim, Mangler(sim)) as mangler:
+        job = Job(sim, CREATE, folder, 300, batch=10, seed=seed_of(name), quick=QUICK)
+        sim.faults({"kind": "commit_then_silence", "operation": "CreateMultiple", "every": 4})
+        mangler.begin("$batch", spoil, 2, 4, executed)
+        job.run()
+        judge(job)
+        assert mangler.spoilt > 0, "nothing was spoilt"
+
+
+def look_back_both_ways(spoil, folder):
+    for executed in (True, False):
+        look_back(spoil, executed, subfolder(folder, str(executed)))
+
+
 for number, each in enumerate(HOSTILE):
+    if FULL or number % 8 == 0:
+        globals()[f"test_looking_back_with_{each.__name__}"] = functools.partial(look_back_both_ways, each)
     for operation in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]] if number % 2 else []:
         globals()[f"test_{operation.name}_with_{each.__name__}"] = functools.partial(
             both_ways, operation, each)

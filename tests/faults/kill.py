@@ -3,8 +3,8 @@
 """
 SIGKILL, then resume: kill.py WEIR WEIR_SIM [WEIR_FAULT]
 
-At random instants of the start, of the run and of a resume, up to five times a job; and, with the program that has
-fault points, at every boundary of the journal. Afterwards every row is in once, and no more was sent again than was in
+At random instants of the start, of the run and of a resume, up to five times a job, also while everything else goes
+wrong; and, with the program that has fault points, at every boundary of the journal. Afterwards every row is in once, and no more was sent again than was in
 flight or answered but not yet committed.
 """
 import functools
@@ -14,8 +14,8 @@ import re
 import signal
 import sys
 
-from campaign import (CREATE, DELETE, FULL, GROUP, UPDATE, UPSERT, WEIR_FAULT, Job, judge, let_pass,
-                      run_tests, seed_of, subfolder, wait_until, world)
+from campaign import (CREATE, CREATE_ELASTIC, DELETE, DELETE_ELASTIC, FULL, GROUP, UPDATE, UPSERT, WEIR_FAULT, Job,
+                      judge, let_pass, run_tests, seed_of, subfolder, wait_until, world)
 
 CONNECTIONS, PARALLEL = 2, 4
 BATCH = 3
@@ -88,6 +88,42 @@ for each in (CREATE, UPDATE, UPSERT, DELETE):
     for job_number in range(JOBS):
         globals()[f"test_{each.name}_killed_at_random_{job_number + 1}"] = functools.partial(
             killed, each, job_number)
+
+
+# --- and everything else goes wrong meanwhile --------------------------------------------------------
+
+STORM = [{"kind": kind, "operation": "POST", "probability": 0.03, **more} for kind, more in (
+    ("commit_then_silence", {}), ("reset_before", {}), ("reset_within", {}), ("reset_after", {}), ("cut", {}),
+    ("server_error", {"status": 503}), ("html_error", {}), ("deadlock", {}), ("unauthorized", {}),
+    ("throttle", {"retry_after": 1}), ("late_commit", {"seconds": 0.5}))]
+STORM_JOBS = 5 if FULL else 1  # of each kind
+
+
+def killed_in_a_storm(kind, number, folder):
+    """What was in flight may have been executed, may be executed yet, or not at all, when the next run begins."""
+    name = f"{kind.name} storm {number}"
+    with world(connections=CONNECTIONS, seed=seed_of(name)) as sim:
+        job = Job(sim, kind, folder, 900, batch=BATCH, seed=seed_of(name), quick={
+            **STEADY, "Resilience:ReadBackDelay": "1s"})
+        for _ in range(1 + number % KILLS_MAX):
+            run = job.start()
+            target = sim.requests() + job.chance.randint(10, 120)
+            wait_until(lambda: sim.requests() >= target or run.is_over(), "so much has been sent")
+            sim.faults(*STORM)
+            target = sim.requests() + job.chance.randint(1, 120)
+            wait_until(lambda: sim.requests() >= target or run.is_over(), "so much more has been sent", 200)
+            run.kill()
+            job.finish(run)
+        sim.faults()
+        let_pass(0.6)  # the last late commit has come
+        job.run()
+        judge(job)
+
+
+for each in (CREATE, UPDATE, UPSERT, DELETE, CREATE_ELASTIC, DELETE_ELASTIC):
+    for job_number in range(STORM_JOBS) if FULL or each in (CREATE, DELETE) else ():
+        globals()[f"test_{each.name}_killed_in_a_storm_{job_number + 1}"] = functools.partial(
+            killed_in_a_storm, each, job_number)
 
 
 # --- requests that are sized on the way ------------------------------------------------------------

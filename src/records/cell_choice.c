@@ -144,14 +144,25 @@ static char *write_value(int32_t value, char *to)
     return end;
 }
 
+enum weir_status weir_cell_choice_measure(const struct weir_cell_rule *rule, struct weir_str cell,
+                                          int32_t *ret, size_t *ret_bytes, struct weir_error *err)
+{
+    enum weir_status status = find(rule, weir_str_trim(cell), ret, err);
+    if (!status)
+        *ret_bytes = value_bytes(*ret);
+    return status;
+}
+
+char *weir_cell_choice_write(int32_t value, char *to)
+{
+    return write_value(value, to);
+}
+
 static enum weir_status measure_choice(const struct weir_cell_rule *rule, struct weir_str cell,
                                        size_t *ret_bytes, struct weir_error *err)
 {
     int32_t value = 0;
-    enum weir_status status = find(rule, weir_str_trim(cell), &value, err);
-    if (!status)
-        *ret_bytes = value_bytes(value);
-    return status;
+    return weir_cell_choice_measure(rule, cell, &value, ret_bytes, err);
 }
 
 static char *write_choice(const struct weir_cell_rule *rule, struct weir_str cell, char *to)

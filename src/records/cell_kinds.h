@@ -127,6 +127,12 @@ bool weir_cell_guid(struct weir_str cell, struct weir_guid *ret); /* cell_guid.c
 /* Which choice a cell means that was measured: its value. */
 int32_t weir_cell_choice(const struct weir_cell_rule *rule, struct weir_str cell);
 
+/* Measuring and writing a choice, for whoever keeps its value in between: finding it takes longer
+ * than both. */
+enum weir_status weir_cell_choice_measure(const struct weir_cell_rule *rule, struct weir_str cell,
+                                          int32_t *ret, size_t *ret_bytes, struct weir_error *err);
+char *weir_cell_choice_write(int32_t value, char *to);
+
 /* Give a rule of numbers its bounds. */
 void weir_cell_rule_set_range(struct weir_cell_rule *rule);
 

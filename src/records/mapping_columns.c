@@ -254,6 +254,8 @@ void weir_mapping_note(struct weir_mapping *mapping, const struct weir_slot *slo
     mapping->member_count++;
     if (member->pass == WEIR_PASS_STATE)
         mapping->has_states = true;
+    if (member->column->type == WEIR_COLUMN_STATUS)
+        mapping->has_status = true;
     if (member->lookup && member->column->for_update &&
         weir_lookup_is_inward(member->lookup, mapping->table))
         mapping->has_lookups = true;
@@ -516,6 +518,7 @@ static void expect_anything(struct weir_mapping *mapping)
         bool inward = weir_column_is_lookup(column) && column->for_update &&
                       weir_column_target(column, weir_str_from(mapping->table->name));
         mapping->has_states = mapping->has_states || state;
+        mapping->has_status = mapping->has_status || column->type == WEIR_COLUMN_STATUS;
         mapping->has_lookups = mapping->has_lookups || inward;
     }
 }

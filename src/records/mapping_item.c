@@ -28,6 +28,12 @@ static enum weir_status read_lookup(const struct weir_mapping *mapping, struct w
     return WEIR_OK;
 }
 
+/* Of a value that is neither plain nor null. */
+static inline bool is_choice(const struct weir_item *item)
+{
+    return item->member->rule.kind == &weir_kind_choice && item->cell.len && !item->null;
+}
+
 enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_item *item,
                                 struct weir_arena *arena, struct weir_error *err)
 {
@@ -40,6 +46,8 @@ enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_
         item->null ? WEIR_CELL_NOT_PLAIN : weir_cell_rule_plain(&member->rule, item->cell);
     if (item->plain)
         bytes = item->cell.len + (item->plain == WEIR_CELL_QUOTED_AS_IS ? 2 : 0);
+    else if (is_choice(item))
+        status = weir_cell_choice_measure(&member->rule, item->cell, &item->choice, &bytes, err);
     else if (!item->null)
         status = weir_cell_rule_measure(&member->rule, item->cell, &bytes, err);
     if (!status && !item->null && member->column->type == WEIR_COLUMN_STATUS)
@@ -91,6 +99,8 @@ char *weir_item_write(const struct weir_item *item, char *to)
     to = put(to, member->opening);
     if (item->plain)
         return put_plain(item, to);
+    if (is_choice(item))
+        return weir_cell_choice_write(item->choice, to);
     if (!item->null)
         return weir_cell_rule_write(&member->rule, item->cell, to);
     memcpy(to, "null", strlen("null"));

@@ -111,6 +111,7 @@ struct weir_mapping {
     struct weir_slots constants;
     struct weir_slot **takers; /* of each column of the table: what fills it */
     bool has_id;
+    bool has_status;  /* there may be one, in whichever pass */
     bool has_lookups; /* for their pass */
     bool has_states;
     uint32_t member_count;
@@ -215,6 +216,7 @@ struct weir_item {
     bool empty;                  /* … by a cell with nothing in it */
     bool redirected;             /* it is createdon, which goes to another column */
     enum weir_cell_plain plain;  /* of a value */
+    int32_t choice;              /* of a choice that is not plain: its value */
     enum weir_pass pass;         /* in which it is written */
     size_t bytes;                /* with its name and a comma */
     struct weir_binding binding; /* of a lookup */

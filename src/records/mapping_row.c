@@ -415,6 +415,8 @@ static bool check_states(struct row *row)
 {
     struct weir_error err;
     int32_t state;
+    if (!row->mapping->has_status)
+        return true;
     const struct weir_item *status = find_type(row, WEIR_COLUMN_STATUS);
     if (!status)
         return true;

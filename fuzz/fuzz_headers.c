@@ -2,11 +2,16 @@
 /*
  * Any bytes as the head of an answer: a line with the status, then lines "Name: value" up to an
  * empty one, then a body. What weir_answer_read() makes of it is within its bounds, whatever
- * Retry-After and the budgets say.
+ * Retry-After and the budgets say; and Budget, which is told of it twice, goes on: its numbers are
+ * numbers, and within two hours it lets somebody through.
  */
+#include <math.h>
+
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/fault.h"
+#include "throttle/policy.h"
 
 #define HEADERS_MAX 32
 #define FALLBACK_US (7 * WEIR_US_PER_S)
@@ -61,6 +66,34 @@ static void check(const struct weir_answer *answer)
         abort();
 }
 
+static void check_budget(const struct weir_answer *answer)
+{
+    static const struct weir_ask plain;
+    const struct weir_policy *policy = &weir_policy_budget;
+    const struct weir_policy_ask ask = { .ask = &plain };
+    struct weir_options options;
+    struct weir_admission admission = { 0 };
+    int64_t now_us = 100 * WEIR_US_PER_HOUR;
+    void *state = weir_calloc(1, policy->state_bytes);
+    weir_options_defaults(&options);
+    policy->init(state, &options.adaptive_rate);
+    for (uint64_t serial = 1; serial <= 2; serial++) {
+        struct weir_policy_lease lease = { .serial = serial, .epoch = policy->epoch(state) };
+        lease.leased_us = lease.sent_us = now_us;
+        policy->leased(state, &lease, now_us);
+        now_us += WEIR_US_PER_S;
+        policy->answered(state, &lease, answer, now_us, now_us);
+    }
+    for (int i = 0; i < 120 && !admission.ok; i++, now_us += WEIR_US_PER_MINUTE) {
+        policy->admit(state, &ask, now_us, &admission);
+        if (!isfinite(policy->headroom(state, now_us)))
+            abort();
+    }
+    if (!admission.ok)
+        abort();
+    free(state);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *bytes = weir_strndup((const char *)data, size);
@@ -77,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct weir_answer answer;
     weir_answer_read(&http, FALLBACK_US, &answer);
     check(&answer);
+    check_budget(&answer);
     weir_fault_release(&fault);
     free(bytes);
     return 0;

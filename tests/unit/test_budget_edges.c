@@ -127,6 +127,46 @@ START_TEST(a_window_that_is_named_begins_the_books_of_every_lane_anew)
     be_throttled(WEIR_THROTTLE_REQUESTS, 600,
                  SECONDS(60) + 1000); /* the same, but for a rounding */
     ck_assert_int_eq(budget->window_us, SECONDS(60));
+    be_throttled(WEIR_THROTTLE_REQUESTS, 600, SECONDS(600));
+    ck_assert_int_eq(budget->window_us, SECONDS(600));
+}
+END_TEST
+
+START_TEST(without_a_window_of_its_own_it_is_the_published_one)
+{
+    setup();
+    options.budget.window_us = 0;
+    weir_policy_budget.init(budget, &options);
+    ck_assert_int_eq(budget->window_us, SECONDS(300));
+}
+END_TEST
+
+/* Our own requests explain it: no ghost, and nothing to learn of the share that is charged. */
+START_TEST(a_throttle_that_our_own_requests_explain_haunts_nobody)
+{
+    setup();
+    for (int i = 0; i < 5900; i++) {
+        struct weir_policy_lease lease = lend(0);
+        give_back(&lease, answer_ok(MS(1)));
+    }
+    be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0);
+    ck_assert_double_eq_tol(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost, 0, 1e-9);
+    ck_assert_double_eq_tol(budget->blind_rho, 1, 1e-9);
+    setup();
+    be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0); /* after one request: somebody else's */
+    ck_assert(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost > 5000);
+}
+END_TEST
+
+START_TEST(what_will_have_been_kept_is_not_loaded)
+{
+    static char bytes[WEIR_LESSON_BYTES_MAX];
+    setup();
+    size_t len = weir_policy_budget.save(budget, now_us, bytes, sizeof(bytes));
+    ck_assert_uint_gt(len, 0);
+    ck_assert(weir_policy_budget.load(budget, bytes, len, 0, now_us));
+    ck_assert(!weir_policy_budget.load(budget, bytes, len, -1, now_us));
+    ck_assert_uint_eq(weir_policy_budget.save(budget, now_us, bytes, 100), 0); /* no room */
 }
 END_TEST
 
@@ -205,7 +245,10 @@ static void take_turns(bool one_account)
 START_TEST(servers_that_draw_on_one_account_have_one_lane)
 {
     setup();
+    struct weir_policy_lease out = lend(0); /* all the time */
     take_turns(true);
+    ck_assert_uint_eq(budget->flights[0].lane, WEIR_BUDGET_ANY);
+    give_back(&out, answer_ok(MS(50)));
     ck_assert(budget->shared);
     ck_assert_uint_eq(budget->lane_count, 1);
     ck_assert(!budget->pinned);
@@ -335,6 +378,9 @@ int main(void)
     struct suite s = suite_new("budget_edges");
     suite_add(&s, a_throttle_that_names_what_no_service_has_teaches_neither_limit_nor_window);
     suite_add(&s, a_window_that_is_named_begins_the_books_of_every_lane_anew);
+    suite_add(&s, without_a_window_of_its_own_it_is_the_published_one);
+    suite_add(&s, a_throttle_that_our_own_requests_explain_haunts_nobody);
+    suite_add(&s, what_will_have_been_kept_is_not_loaded);
     suite_add(&s, as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one);
     suite_add(&s, caution_grows_with_every_throttle_up_to_a_tenth_and_fades);
     suite_add(&s, a_throttle_on_another_server_shuts_that_one);

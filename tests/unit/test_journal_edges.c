@@ -56,6 +56,21 @@ START_TEST(facts_that_are_too_long_are_refused)
 }
 END_TEST
 
+START_TEST(lines_of_the_rejects_end_as_the_header_does)
+{
+    static const struct {
+        const char *header;
+        const char *line_end;
+    } cases[] = { { "", "\n" },    { "a", "\n" },  { "\n", "\n" },      { "a,b\n", "\n" },
+                  { "a\r", "\r" }, { "\r", "\r" }, { "a\r\n", "\r\n" }, { "\r\n", "\r\n" } };
+    struct weir_job_facts facts = sample_facts();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        facts.header = weir_str_from(cases[i].header);
+        ck_assert_str_eq(weir_job_facts_line_end(&facts), cases[i].line_end);
+    }
+}
+END_TEST
+
 START_TEST(a_range_ends_behind_its_beginning_in_rows_and_in_bytes)
 {
     struct weir_entry record = { .kind = WEIR_ENTRY_RANGE,
@@ -155,6 +170,8 @@ START_TEST(a_root_that_is_not_there_has_no_jobs_and_one_that_is_no_directory_is_
     struct weir_journal *journal = make_job();
     finish_job(journal);
     weir_journal_free(journal);
+    snprintf(path, sizeof(path), "%s/empty", scratch); /* no job: passed over */
+    ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert_int_eq(weir_jobs_each(scratch, count_job, &jobs, &err), WEIR_OK);
     ck_assert_int_eq(jobs, 1);
     snprintf(path, sizeof(path), "%s/journal.db", job_dir);
@@ -262,6 +279,7 @@ int main(void)
     struct suite s = suite_new("journal_edges");
     suite_add(&s, facts_that_cannot_be_journaled_are_refused);
     suite_add(&s, facts_that_are_too_long_are_refused);
+    suite_add(&s, lines_of_the_rejects_end_as_the_header_does);
     suite_add(&s, a_range_ends_behind_its_beginning_in_rows_and_in_bytes);
     suite_add(&s, a_reject_of_a_file_that_cannot_be_is_refused);
     suite_add(&s, a_point_that_is_none_has_a_name);

@@ -67,6 +67,8 @@ START_TEST(a_lease_that_went_stale_is_refused_whoever_listens)
     struct weir_connection_options connection;
     struct weir_pool *pool = make_pool(&options, &connection);
     struct weir_lease first, second;
+    int64_t left_us = 0;
+    ck_assert(!weir_pool_is_throttled(pool, "A", &left_us));
     ck_assert_int_eq(weir_pool_acquire(pool, NULL, &first, NULL), WEIR_OK);
     ck_assert_int_eq(weir_pool_acquire(pool, NULL, &second, NULL), WEIR_OK);
     ck_assert_int_eq(weir_pool_begin(pool, &first, NULL), WEIR_OK);
@@ -74,7 +76,6 @@ START_TEST(a_lease_that_went_stale_is_refused_whoever_listens)
     weir_pool_release(pool, &first, &answer);
     ck_assert_int_eq(weir_pool_begin(pool, &second, NULL), WEIR_E_STALE_LEASE);
     ck_assert(weir_pool_is_throttled(pool, "A", NULL));
-    int64_t left_us = 0;
     ck_assert(weir_pool_is_throttled(pool, "A", &left_us));
     ck_assert(left_us > SECONDS(20));
     ck_assert(!weir_pool_is_throttled(pool, "B", &left_us));

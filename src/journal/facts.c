@@ -205,7 +205,7 @@ static enum weir_status get(sqlite3_stmt *statement, const char *name, struct we
 static enum weir_status get_number(sqlite3_stmt *statement, const char *name, int64_t *ret,
                                    uint32_t *crc, struct weir_error *err)
 {
-    struct weir_str text;
+    struct weir_str text = { 0 };
     enum weir_status status = get(statement, name, &text, crc, err);
     if (status == WEIR_OK && !weir_str_to_int64(text, ret))
         status = weir_sql_damaged(err, "a fact of the job is no number");
@@ -215,7 +215,7 @@ static enum weir_status get_number(sqlite3_stmt *statement, const char *name, in
 static enum weir_status get_bytes(sqlite3_stmt *statement, struct weir_job_facts *facts,
                                   uint32_t *crc, struct weir_error *err)
 {
-    struct weir_str bytes;
+    struct weir_str bytes = { 0 };
     enum weir_status status = get(statement, "id_bytes", &bytes, crc, err);
     if (status)
         return status;
@@ -233,7 +233,7 @@ static enum weir_status get_all(sqlite3_stmt *statement, struct weir_job_facts *
 {
     enum weir_status status = WEIR_OK;
     for (size_t i = 0; i < TEXTS && status == WEIR_OK; i++) {
-        struct weir_str text;
+        struct weir_str text = { 0 };
         status = get(statement, texts[i].name, &text, crc, err);
         if (status == WEIR_OK)
             *text_of(facts, i) = weir_strndup(text.ptr, text.len);

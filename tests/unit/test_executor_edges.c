@@ -110,6 +110,17 @@ START_TEST(who_forbids_a_read_back_twice_leaves_its_rows_unknown)
 }
 END_TEST
 
+START_TEST(a_row_that_the_only_connection_may_not_see_is_unknown_at_once)
+{
+    setup(1, 4);
+    start_warm();
+    reply_presence(read_back_of(1), WEIR_PRESENCE_FORBIDDEN, INT64_MIN);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_UNKNOWN), 1);
+    finish(8);
+}
+END_TEST
+
 /* Part by part: what was not said of a row is asked again, unless it cannot be asked. */
 START_TEST(a_part_of_a_read_back_that_says_nothing_is_asked_again)
 {
@@ -220,6 +231,24 @@ START_TEST(one_row_that_was_too_big_and_perhaps_executed_is_not_rejected)
     reply(load, OK_);
     commit();
     ck_assert_int_eq(fates[1], WEIR_FATE_DONE);
+    finish(0);
+}
+END_TEST
+
+START_TEST(what_was_too_big_and_perhaps_executed_is_halved_and_waits)
+{
+    setup(1, 4);
+    plan.operation = WEIR_OPERATION_UPDATE;
+    start_warm();
+    give(4);
+    reply(flight(), verdict(WEIR_CLASS_TOO_BIG, WEIR_OUTCOME_UNKNOWN, 413));
+    ck_assert_ptr_null(try_flight());
+    for (int half = 0; half < 2; half++) {
+        struct weir_load *load = flight_later(MINUTES(1));
+        ck_assert_uint_eq(load->row_count, 2);
+        ck_assert(weir_load_state(load, 0)->tainted);
+        reply(load, OK_);
+    }
     finish(0);
 }
 END_TEST
@@ -431,6 +460,25 @@ START_TEST(after_the_journal_failed_only_what_cannot_have_been_done_is_not_sent)
 }
 END_TEST
 
+/* It was not sent, and will be looked at again by a run with a journal. */
+START_TEST(a_row_with_nothing_to_do_that_comes_after_the_journal_failed_is_not_sent)
+{
+    setup(1, 1);
+    start_warm();
+    weir_executor_journal_failed(&executor, rig.now_us);
+    struct weir_batch *batch = weir_calloc(1, sizeof(*batch));
+    batch->serial = ++batches_made;
+    batch->rows = weir_calloc(1, sizeof(*batch->rows));
+    batch->row_count = 1;
+    batch->rows[0].number = ++rows_made;
+    batch->rows[0].idle = true;
+    weir_executor_offer(&executor, batch, rig.now_us);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 1);
+    finish(7);
+}
+END_TEST
+
 /* --- sizes ------------------------------------------------------------------------------------ */
 
 START_TEST(what_tells_nothing_of_sizes_teaches_nothing)
@@ -530,12 +578,14 @@ int main(void)
     struct suite s = suite_new("executor_edges");
     suite_add(&s, a_read_back_that_fails_as_a_whole_never_decides_a_row);
     suite_add(&s, who_forbids_a_read_back_twice_leaves_its_rows_unknown);
+    suite_add(&s, a_row_that_the_only_connection_may_not_see_is_unknown_at_once);
     suite_add(&s, a_part_of_a_read_back_that_says_nothing_is_asked_again);
     suite_add(&s, a_read_back_is_not_sized);
     suite_add(&s, a_read_back_that_is_cancelled_can_execute_nothing_late);
     suite_add(&s, a_tainted_update_that_everybody_forbids_is_unknown);
     suite_add(&s, a_tainted_update_that_is_too_big_by_itself_is_rejected);
     suite_add(&s, one_row_that_was_too_big_and_perhaps_executed_is_not_rejected);
+    suite_add(&s, what_was_too_big_and_perhaps_executed_is_halved_and_waits);
     suite_add(&s, a_part_whose_outcome_is_unknown_goes_again_whatever_it_says);
     suite_add(&s, a_single_request_that_fails_as_a_whole_with_its_outcome_unknown_goes_again);
     suite_add(&s, an_error_names_the_request_of_its_own_part_if_there_is_one);
@@ -547,6 +597,7 @@ int main(void)
     suite_add(&s, a_rate_near_nothing_waits_a_year_and_not_for_ever);
     suite_add(&s, what_had_no_token_as_the_job_stops_is_not_sent);
     suite_add(&s, after_the_journal_failed_only_what_cannot_have_been_done_is_not_sent);
+    suite_add(&s, a_row_with_nothing_to_do_that_comes_after_the_journal_failed_is_not_sent);
     suite_add(&s, what_tells_nothing_of_sizes_teaches_nothing);
     suite_add(&s, sizes_of_an_earlier_run_need_no_last_line_end);
     suite_add(&s, without_a_first_byte_the_whole_time_counts);

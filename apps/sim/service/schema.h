@@ -83,7 +83,6 @@ struct sim_target {
     uint32_t place;    /* of the table; filled in when the schema is complete */
 };
 
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): there are few of them */
 struct sim_column {
     const char *name;   /* logical */
     const char *schema; /* SchemaName; NULL: as the logical name */

@@ -121,6 +121,22 @@ START_TEST(a_row_that_the_only_connection_may_not_see_is_unknown_at_once)
 }
 END_TEST
 
+START_TEST(a_row_that_two_connections_may_not_see_is_unknown)
+{
+    setup(3, 4);
+    start_warm();
+    struct weir_load *load = read_back_of(1);
+    uint32_t first = load->lease.connection;
+    reply_presence(load, WEIR_PRESENCE_FORBIDDEN, INT64_MIN);
+    load = flight_later(MINUTES(1));
+    ck_assert_uint_ne(load->lease.connection, first);
+    reply_presence(load, WEIR_PRESENCE_FORBIDDEN, INT64_MIN);
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_UNKNOWN), 1);
+    finish(8);
+}
+END_TEST
+
 /* Part by part: what was not said of a row is asked again, unless it cannot be asked. */
 START_TEST(a_part_of_a_read_back_that_says_nothing_is_asked_again)
 {
@@ -579,6 +595,7 @@ int main(void)
     suite_add(&s, a_read_back_that_fails_as_a_whole_never_decides_a_row);
     suite_add(&s, who_forbids_a_read_back_twice_leaves_its_rows_unknown);
     suite_add(&s, a_row_that_the_only_connection_may_not_see_is_unknown_at_once);
+    suite_add(&s, a_row_that_two_connections_may_not_see_is_unknown);
     suite_add(&s, a_part_of_a_read_back_that_says_nothing_is_asked_again);
     suite_add(&s, a_read_back_is_not_sized);
     suite_add(&s, a_read_back_that_is_cancelled_can_execute_nothing_late);

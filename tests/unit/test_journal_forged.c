@@ -132,6 +132,17 @@ START_TEST(a_record_of_a_later_time_is_out_of_order)
 }
 END_TEST
 
+START_TEST(a_record_in_place_of_another_is_missed)
+{
+    open_for_forging();
+    struct weir_entry after = numbered(15);
+    after.note.text = weir_str_from("said by somebody else");
+    run_sql("UPDATE notes SET text='said by somebody else', crc=%u WHERE serial=15",
+            weir_entry_crc(&after));
+    expect_damaged("records are missing");
+}
+END_TEST
+
 /* Everything in the database is as it should be: only the seal knows better. */
 START_TEST(a_story_that_is_whole_but_another_is_not_what_was_sealed)
 {
@@ -161,6 +172,7 @@ START_TEST(a_database_that_is_no_journal_is_refused)
         { "PRAGMA user_version=0", "not a journal of weir" },
         { "CREATE INDEX another ON notes(serial)", "its tables are not as they were made" },
         { "DROP INDEX rejects_by_row", "its tables are not as they were made" },
+        { "DROP TABLE notes", "its tables are not as they were made" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         open_for_forging();
@@ -176,6 +188,7 @@ int main(void)
     suite_add(&s, facts_that_cannot_be_are_refused_though_their_sums_are_right);
     suite_add(&s, a_record_that_cannot_be_is_refused_though_its_sum_is_right);
     suite_add(&s, a_record_of_a_later_time_is_out_of_order);
+    suite_add(&s, a_record_in_place_of_another_is_missed);
     suite_add(&s, a_story_that_is_whole_but_another_is_not_what_was_sealed);
     suite_add(&s, a_database_that_is_no_journal_is_refused);
     return suite_run(&s);

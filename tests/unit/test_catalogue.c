@@ -334,6 +334,8 @@ START_TEST(the_number_of_the_database_is_read_from_its_message)
         { "Sql Number: 547, Sql Number: none", true, 547 },
         { "Sql Number: 0", true, 0 },
         { "Sql Number: 2147483647", true, INT32_MAX },
+        { "Sql Number: -2147483648", true, INT32_MIN },
+        { "Sql Number: -2147483649", false, 7 },
         { "Sql Number: 2147483648", false, 7 },
         { "Sql Number: 99999999999999999999999", false, 7 },
         { "Sql Number: -", false, 7 },

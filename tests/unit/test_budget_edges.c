@@ -154,7 +154,10 @@ START_TEST(a_throttle_that_our_own_requests_explain_haunts_nobody)
     ck_assert_double_eq_tol(budget->blind_rho, 1, 1e-9);
     setup();
     be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0); /* after one request: somebody else's */
-    ck_assert(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost > 5000);
+    const struct weir_quota *quota = &budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS];
+    ck_assert(quota->ghost > 5000);
+    ck_assert(weir_quota_ours(quota, 0, false, SECONDS(300), now_us) < 1000);
+    ck_assert(weir_quota_ours(quota, 0, false, SECONDS(300), now_us + SECONDS(301)) > 5000);
 }
 END_TEST
 
@@ -179,6 +182,11 @@ START_TEST(as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one)
     ck_assert_double_eq_tol(budget->concurrent, 8, 1e-6);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 0, 0); /* it was alone */
     ck_assert_double_eq_tol(budget->concurrent, 1, 1e-6);
+    ck_assert(ask().ok);
+    struct weir_policy_lease out = lend(0);
+    struct weir_admission full = ask();
+    ck_assert(!full.ok && !full.paced); /* only an answer helps */
+    give_back(&out, answer_ok(MS(1)));
     for (int i = 0; i < 14; i++) { /* after twelve windows, one more with every clean one */
         struct weir_policy_lease lease = lend(0);
         now_us += SECONDS(301);
@@ -218,6 +226,13 @@ START_TEST(a_throttle_on_another_server_shuts_that_one)
     give_back(&lease, answer);
     ck_assert_int_eq(budget->lanes[1].shut_us, now_us + SECONDS(5));
     ck_assert_int_eq(budget->lanes[0].shut_us, WEIR_NEVER);
+    budget->pinned = true;                                     /* lanes can be chosen */
+    budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].limit /= 2; /* the other one has more left */
+    budget->search_lease = budget->leases;
+    ck_assert(ask().ok);
+    ck_assert_uint_eq(ask().lane, 0);
+    now_us += SECONDS(6);
+    ck_assert_uint_eq(ask().lane, 1);
 }
 END_TEST
 
@@ -263,6 +278,13 @@ START_TEST(servers_with_accounts_of_their_own_keep_their_lanes)
 {
     setup();
     take_turns(false);
+    for (int i = 0; i < 20; i++) { /* nothing left is no news of whose it was */
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(MS(50));
+        answer.budget.server_id = 7 + (uint64_t)(i % 2);
+        answer.budget.requests_known = true;
+        give_back(&lease, answer);
+    }
     ck_assert(!budget->shared);
     ck_assert_uint_eq(budget->lane_count, 2);
 }
@@ -359,6 +381,10 @@ START_TEST(more_than_the_known_limits_is_tried_by_option_and_not_soon_after_a_th
     options.budget.explore = true;
     be_bound(false, MS(1));
     ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.2e9, 1); /* there is enough */
+    budget->charging.trusted = true; /* headers say what is left */
+    be_bound(true, MS(1));
+    ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.2e9, 1);
+    budget->charging.trusted = false;
     be_bound(true, MS(1));
     ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 1.5e9, 1);
     be_bound(true, SECONDS(10));

@@ -4,7 +4,8 @@
  *
  * A function that can fail returns an enum weir_status, 0 being success, and takes an optional
  * last parameter `struct weir_error *err` for the detail (NULL: not wanted). Outputs are set only
- * on success. There is no global last error and no text to free: a struct weir_error owns nothing.
+ * on success, unless a function says otherwise. There is no global last error and no text to free:
+ * a struct weir_error owns nothing.
  */
 #ifndef WEIR_ERROR_H
 #define WEIR_ERROR_H

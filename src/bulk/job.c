@@ -267,7 +267,8 @@ enum weir_status weir_job_finish(struct weir_job *job, struct weir_job_result *r
     end_run(job);
     leave_notes(job);
     enum weir_status journal = weir_journal_finish(job->journal, &failure);
-    weir_job_sum_up(job, ret);
+    enum weir_status unread = weir_job_sum_up(job, ret, journal ? NULL : &failure);
+    journal = journal ? journal : unread;
     if (journal)
         ret->ends |= WEIR_END_JOURNAL;
     enum weir_status status = weir_export_all(job->journal, journal ? NULL : &failure);

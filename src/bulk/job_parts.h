@@ -262,7 +262,8 @@ void weir_job_call_off(struct weir_job *job, const struct weir_error *why);
 /* --- job_result.c --- */
 
 /* After the journal is finished. */
-void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret);
+enum weir_status weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret,
+                                 struct weir_error *err);
 
 /* How far this pass has read: a number of rows, and whether that was all. In the thread that
  * changes passes, or under their lock. */

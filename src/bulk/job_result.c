@@ -90,6 +90,7 @@ struct balance {
     uint64_t not_sent;
     uint64_t halfway; /* of them */
     bool wrong;
+    enum weir_status unread; /* the journal cannot say what it has */
 };
 
 static uint64_t finished(const struct weir_pass_totals *totals)
@@ -98,22 +99,22 @@ static uint64_t finished(const struct weir_pass_totals *totals)
 }
 
 /* What the journal has: rows are done after the last pass, and rejected in any. */
-static bool read_totals(struct weir_job *job, struct weir_totals *totals, struct balance *it)
+static void read_totals(struct weir_job *job, struct weir_totals *totals, struct balance *it,
+                        struct weir_error *err)
 {
     const struct weir_pass_totals *last = &totals->pass[job->last_pass];
-    it->wrong = weir_journal_totals(job->journal, totals, NULL) != WEIR_OK;
-    if (it->wrong)
+    it->unread = weir_journal_totals(job->journal, totals, err);
+    if (it->unread)
         *totals = (struct weir_totals){ 0 };
     for (int pass = 0; pass < WEIR_PASSES; pass++)
         it->rejected += totals->pass[pass].rejected;
     it->skipped = last->skipped;
     if (job->last_pass != WEIR_PASS_ROWS && totals->pass[0].skipped) {
         struct weir_journal_view now = weir_journal_view_now(job->journal);
-        it->wrong |= weir_totals_skipped(&now, job->last_pass, &it->skipped, NULL) != WEIR_OK;
+        it->unread = weir_totals_skipped(&now, job->last_pass, &it->skipped, err);
     }
     it->absent = last->absent;
     it->done = finished(last) - it->absent - it->skipped;
-    return !it->wrong;
 }
 
 /* Rows of the pass under way that nobody accounts for; *ret_wrong: nor can that be explained. */
@@ -144,24 +145,25 @@ static uint64_t halfway(const struct weir_job *job, const struct weir_totals *to
 }
 
 /* What is not done, rejected, skipped or unknown has a pass before it. */
-static struct balance weigh(struct weir_job *job, const struct weir_driver_view *view)
+static struct balance weigh(struct weir_job *job, const struct weir_driver_view *view,
+                            struct weir_error *err)
 {
     struct balance it = { 0 };
     struct weir_totals totals;
     bool wrong;
     uint64_t last = weir_job_last_row(job);
     uint64_t tainted = job->plan.tainted_through;
-    read_totals(job, &totals, &it);
+    read_totals(job, &totals, &it, err);
     it.read = last > job->read_before ? last : job->read_before;
     uint64_t rest = rest_of_pass(job, view, &totals, it.read, &wrong);
-    it.wrong |= wrong;
+    it.wrong = wrong && !it.unread;
     it.unknown = view->result.fates[WEIR_FATE_UNKNOWN];
     if (view->last_row < tainted || last < tainted)
         it.unknown += rest;
     else
         it.unknown += rest < view->tainted_left_behind ? rest : view->tainted_left_behind;
     uint64_t known = it.done + it.absent + it.skipped + it.rejected + it.unknown;
-    it.wrong |= known > it.read;
+    it.wrong |= known > it.read && !it.unread;
     it.not_sent = known < it.read ? it.read - known : 0;
     it.halfway = halfway(job, &totals, &it);
     return it;
@@ -201,11 +203,12 @@ static double throttle_wait_s(struct weir_job *job)
     return sum_s;
 }
 
-void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
+enum weir_status weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret,
+                                 struct weir_error *err)
 {
     struct weir_driver_view view;
     view_run(job, &view);
-    struct balance balance = weigh(job, &view);
+    struct balance balance = weigh(job, &view, err);
     int64_t now_us = weir_clock_now_us();
     int64_t clear_us = view.result.clear_us - now_us;
     *ret = (struct weir_job_result){
@@ -230,6 +233,7 @@ void weir_job_sum_up(struct weir_job *job, struct weir_job_result *ret)
         .requests_unknown_for_s = clear_us > 0 ? (double)clear_us / WEIR_US_PER_S : 0,
         .batch_rows = view.rows_chosen ? view.rows_chosen : job->options.batch_size,
     };
+    return balance.unread;
 }
 
 /* --- summary.json ----------------------------------------------------------------------------- */

@@ -511,6 +511,35 @@ START_TEST(a_journal_that_cannot_be_opened_for_the_next_pass_is_the_reason_that_
 }
 END_TEST
 
+/* When it comes to adding up, there may be nothing to add: that is the disk's fault, not weir's. */
+START_TEST(a_journal_that_cannot_be_opened_at_the_end_is_exit_7_with_its_reason)
+{
+    static const struct weir_journal_hooks hooks = { .vfs = FLAKY_VFS };
+    unsigned failures = 0;
+    bool failed = true;
+    flaky_register();
+    job_rig_start(1, WEIR_OPERATION_CREATE, "account");
+    file_job_write("accounts.csv", "name,statecode\none,1\n");
+    for (uint64_t nth = 1; failed; nth++) {
+        snprintf(file_job.job_directory, sizeof(file_job.job_directory), "%s/job%u",
+                 job_rig.directory, (unsigned)nth);
+        file_job_prepare(&hooks);
+        file_job_begin();
+        ck_assert(weir_job_wait(job_rig.job, WEIR_FOREVER));
+        flaky_fail(FLAKY_OPEN, FLAKY_ERROR, nth);
+        weir_job_finish(job_rig.job, &job_rig.result, &job_rig.err);
+        failed = flaky_has_failed();
+        flaky_fail(FLAKY_OPEN, FLAKY_ERROR, 0);
+        ck_assert_int_eq(job_rig.result.exit_code, failed ? 7 : 0);
+        ck_assert(!failed || weir_job_trouble(job_rig.job)[0]);
+        failures += failed;
+        job_leave();
+    }
+    ck_assert_uint_gt(failures, 2);
+    job_rig_end();
+}
+END_TEST
+
 /* Its driver runs by then, and has to be ended. */
 START_TEST(a_job_that_cannot_be_read_again_says_so_and_can_be_begun_once_more)
 {
@@ -543,6 +572,7 @@ END_TEST
 int main(void)
 {
     struct suite s = suite_new("job_passes");
+    suite_add(&s, a_journal_that_cannot_be_opened_at_the_end_is_exit_7_with_its_reason);
     suite_add(&s, rows_that_refer_to_each_other_and_have_states_take_three_passes);
     suite_add(&s, a_pass_that_no_row_needs_is_not_made);
     suite_add(&s, rows_with_nothing_to_do_in_a_pass_cost_no_request);

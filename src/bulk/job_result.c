@@ -319,7 +319,7 @@ enum weir_status weir_job_write_summary(struct weir_job *job, const struct weir_
 
 /* --- why -------------------------------------------------------------------------------------- */
 
-/* The gravest reason, in words, and what is known of it beyond that. */
+/* The gravest reason, in words, and what is known of it beyond that; in the order of exit codes. */
 struct reason {
     const char *phrase; /* "": none */
     const struct weir_error *detail;
@@ -355,7 +355,6 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
         { WEIR_END_JOURNAL, { "", &view->trouble } },
         { WEIR_END_CREDENTIALS, { "no connection is left that may do this", &view->refusal } },
         { WEIR_END_UNREACHABLE, { "the service cannot be reached", &view->trouble } },
-        { WEIR_END_INPUT, { "", &view->broken_input } },
         { WEIR_END_ERRORS, { too_many, &none } },
         { WEIR_END_LIMIT,
           { job->limited                ? "the limit of rows is reached"
@@ -363,6 +362,7 @@ static struct reason reason_of(const struct weir_job *job, unsigned ends,
                                         : "the deadline is reached",
             &view->pool_refusal } },
         { WEIR_END_INTERRUPT, { "interrupted", &none } },
+        { WEIR_END_INPUT, { "", &view->broken_input } },
     };
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
         if (ends & reasons[i].end)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "support/fault_hooks.h"
 #include "support/flaky_vfs.h"
 
 enum call {
@@ -63,6 +64,7 @@ static int fail_reason;
 static bool fail_once;
 
 static uint64_t called; /* atomic */
+static bool failed;     /* atomic: a call of the journal's own did */
 
 static void misunderstood(const char *variable)
 {
@@ -98,7 +100,13 @@ static bool fails(enum call call)
     if (nth < fail_nth || (fail_once && nth > fail_nth))
         return false;
     errno = fail_reason;
+    __atomic_store_n(&failed, true, __ATOMIC_SEQ_CST);
     return true;
+}
+
+bool fault_hooks_met(void)
+{
+    return __atomic_load_n(&failed, __ATOMIC_SEQ_CST) || flaky_has_failed();
 }
 
 static int flaky_open(void *ctx, const char *path, int flags, mode_t mode)

@@ -5,11 +5,12 @@
  * the answers as they stand and asks neither pool nor tracker.
  *
  *     WEIR_WITNESS=FILE   written at the end of the command:
- *                         {"sent":90,"throttled":3,"early":0,"after_failure":0}
+ *                         {"sent":90,"throttled":3,"early":0,"after_failure":0,"disk_failed":false}
  *
  *     early           sent by a connection that had been told 429 and for how long to keep quiet,
  *                     before that time was over
  *     after_failure   sent when the journal's thread had told its first failure
+ *     disk_failed     a call failed as the environment had asked for
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "base/mem.h"
 #include "bulk/driver.h"
 #include "client/link.h"
+#include "support/fault_hooks.h"
 
 #define LINKS_MAX 64
 
@@ -56,8 +58,11 @@ static void testify(void)
     FILE *file = fopen(getenv("WEIR_WITNESS"), "w");
     if (!file)
         _Exit(99);
-    fprintf(file, "{\"sent\":%lu,\"throttled\":%lu,\"early\":%lu,\"after_failure\":%lu}\n",
-            witness.sent, witness.throttled, witness.early, witness.after_failure);
+    fprintf(file,
+            "{\"sent\":%lu,\"throttled\":%lu,\"early\":%lu,\"after_failure\":%lu,"
+            "\"disk_failed\":%s}\n",
+            witness.sent, witness.throttled, witness.early, witness.after_failure,
+            fault_hooks_met() ? "true" : "false");
     fclose(file);
 }
 

@@ -10,7 +10,7 @@ from kit import figure, run, say
 
 TITLE = "Scheduler"
 MOST_NS = 1000
-LINE = re.compile(r"^(\d+) connections, (\d+) lent, (\S+) (\S+): (\d+) ns, (\d+) decided, heap (\d+) ns$")
+LINE = re.compile(r"^(\d+) connections, (\d+) lent, (\S+) (\S+): ([\d.]+) ns, ([\d.]+) decided, heap ([\d.]+) ns$")
 
 
 def measure(bench):
@@ -22,14 +22,16 @@ def measure(bench):
         if not match:
             continue
         count, lent, strategy, policy = int(match[1]), int(match[2]), match[3], match[4]
-        took, decided, heap = (int(match[i]) for i in (5, 6, 7))
+        took, decided, heap = (float(match[i]) for i in (5, 6, 7))
         key = f"lease-{strategy}-{policy}-{count}-{lent}".lower()
         costs[strategy, policy, lent // count, count] = took
         figures.append(figure(key, f"{count:,} connections, {lent:,} lent, {strategy}, {policy}", took, "ns",
-                              most=MOST_NS if count <= 100 else None, better="lower" if count == 100 else None))
+                              most=MOST_NS if count <= 100 else None))
         if decided:
             figures.append(figure(key + "-decision", "… of that the policy's decisions", decided, "ns"))
-        figures.append(figure(key + "-heap", "… in times an operation of a heap", took / max(heap, 1), "times"))
+        if (strategy, policy) == ("ThrottleAware", "Aimd"):
+            figures.append(figure(key + "-heap", "… in times an operation of a heap", took / max(heap, 1), "times",
+                                  better="lower" if count == 100 else None))
     for (strategy, policy, slots, count), took in costs.items():
         before = costs.get((strategy, policy, slots, count // 10))
         if count > 100 and before:

@@ -2,6 +2,7 @@
 """bench/results.json and bench/results.md: what bench/run has found, for bench/quick and for people."""
 import datetime
 import json
+import os
 import pathlib
 import platform
 import re
@@ -64,7 +65,7 @@ def record(name, group):
 def entry(module, figures, before, after, seconds):
     """A group as it is kept, with how busy the machine was around it."""
     return {"title": module.TITLE, "words": " ".join(module.__doc__.split()), "machine": machine(),
-            "when": datetime.date.today().isoformat(), "load": [round(before, 1), round(after, 1)],
+            "when": datetime.date.today().isoformat(), "load": [round(before, 1), round(after, 1)], "nice": os.nice(0),
             "seconds": round(seconds), "figures": figures}
 
 
@@ -72,7 +73,7 @@ def render_group(group):
     lines = [f"## {group['words'].split('. ', 1)[0]}. {group['title']}", "",
              group["words"].split(". ", 1)[1], "",
              f"{group['when']}, {group['seconds']} s; load of the machine before and after: {group['load'][0]:g}, "
-             f"{group['load'][1]:g}.", "", "| | measured | must be | holds |", "|---|---|---|---|"]
+             f"{group['load'][1]:g}" + (f"; nice {group['nice']}" if group.get("nice") else "") + ".", "", "| | measured | must be | holds |", "|---|---|---|---|"]
     for each in group["figures"]:
         lines.append(f"| {each.text} | {shown(each.value)} {each.unit} | {goal(each)} | {verdict(each)} |")
     return lines + [""]

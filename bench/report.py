@@ -73,7 +73,8 @@ def render_group(group):
     lines = [f"## {group['words'].split('. ', 1)[0]}. {group['title']}", "",
              group["words"].split(". ", 1)[1], "",
              f"{group['when']}, {group['seconds']} s; load of the machine before and after: {group['load'][0]:g}, "
-             f"{group['load'][1]:g}" + (f"; nice {group['nice']}" if group.get("nice") else "") + ".", "", "| | measured | must be | holds |", "|---|---|---|---|"]
+             f"{group['load'][1]:g}" + (f"; nice {group['nice']}" if group.get("nice") else "") + ".", "",
+             "| | measured | must be | holds |", "|---|---|---|---|"]
     for each in group["figures"]:
         lines.append(f"| {each.text} | {shown(each.value)} {each.unit} | {goal(each)} | {verdict(each)} |")
     return lines + [""]

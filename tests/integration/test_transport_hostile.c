@@ -303,6 +303,8 @@ START_TEST(what_is_left_over_is_not_the_next_answer)
         uint64_t said = origin_counts(origin).said;
         uint64_t connections = origin_counts(origin).connections;
         ask_for_two(i % COUNT(whole), later_us[i / COUNT(whole)]);
+        bool later =
+            origin_counts(origin).said < said + hostile.bytes.len; /* whatever was planned */
         client_until(&client, origin_counts(origin).said == said + hostile.bytes.len ||
                                   later_us[i / COUNT(whole)] == 0);
         client_idle(&client, MS(10));
@@ -311,7 +313,7 @@ START_TEST(what_is_left_over_is_not_the_next_answer)
         check_echo(name);
         /* What has said too much once is not used again; of an answer without a body libcurl throws
            away what comes in the same piece, and does not tell. */
-        bool told = later_us[i / COUNT(whole)] > 1 || i % COUNT(whole) < 2;
+        bool told = later || i % COUNT(whole) < 2;
         ck_assert_msg(!told || origin_counts(origin).connections > connections, "%s", name);
     }
     teardown();

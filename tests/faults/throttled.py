@@ -25,13 +25,10 @@ def begin_throttled(sim, folder, retry_after):
     job = Job(sim, CREATE, folder, 3000, batch=10)
     run = job.start()
     wait_until(lambda: all_throttled(sim, 5) or run.is_over(), "all connections are at work")
-    throttles = {"kind": "throttle", "operation": "POST", "retry_after": retry_after}
-    sim.faults(throttles)
-    met = sim.stats()["faults"]["throttle"]
     before = {name: c["requests"] for name, c in sim.connections().items()}
-    wait_until(lambda: all(c["requests"] > before[name] for name, c in sim.connections().items()),
-               "all connections have met it")
-    assert sim.stats()["faults"]["throttle"] >= met + CONNECTIONS
+    sim.faults({"kind": "throttle", "operation": "POST", "retry_after": retry_after})
+    wait_until(lambda: sim.stats()["faults"]["throttle"] >= CONNECTIONS and all(
+        c["requests"] > before[name] for name, c in sim.connections().items()), "all connections have met it")
     let_pass(0.5)  # what was in flight has come home
     assert not run.is_over(), job.finish(run)
     return job, run

@@ -162,10 +162,10 @@ static void keep_names(struct weir_job *job, const struct weir_record *record)
 static enum weir_status read_first(struct weir_job *job, struct weir_error *err)
 {
     struct weir_reader_options options = { .stdin_fd = -1 };
-    struct weir_reader *reader;
+    struct weir_reader *reader = NULL;
     struct weir_record record;
     enum weir_status status = weir_job_open_files(job, &options, &reader, err);
-    if (status)
+    if (status || !reader) /* rows that are handed in have no files */
         return status;
     struct weir_arena *arena = weir_arena_new(WEIR_BATCH_BYTES_ENOUGH);
     if (weir_reader_next(reader, arena, &record, err) == WEIR_STEP_RECORD)

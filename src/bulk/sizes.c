@@ -48,6 +48,6 @@ void weir_sizes_parse(struct weir_sizes *sizes, const char *text)
     for (const char *line = text; line && *line;) {
         parse_line(sizes, line);
         line = strchr(line, '\n');
-        line += line != NULL;
+        line = line ? line + 1 : NULL;
     }
 }

@@ -414,10 +414,10 @@ bool weir_pool_is_throttled(struct weir_pool *pool, const char *connection_name,
     pthread_mutex_lock(&pool->lock);
     int64_t now_us = weir_clock_now_us();
     bool throttled = weir_core_is_throttled(&pool->core, connection, now_us);
-    int64_t remaining_us = weir_core_reopening_us(&pool->core, connection) - now_us;
+    int64_t reopening_us = weir_core_reopening_us(&pool->core, connection);
     leave(pool);
     if (throttled && ret_remaining_us)
-        *ret_remaining_us = remaining_us;
+        *ret_remaining_us = reopening_us - now_us;
     return throttled;
 }
 

@@ -143,8 +143,10 @@ static void count_verdict(struct weir_landing *landing, const struct weir_verdic
 static void count_verdicts(struct weir_landing *landing)
 {
     const struct weir_report *report = landing->report;
-    if (!report->items)
+    if (!report->items) {
         count_verdict(landing, &report->answer.verdict, report->fault, landing->load->row_count);
+        return;
+    }
     for (uint32_t i = 0; i < report->item_count; i++)
         count_verdict(landing, &report->items[i].verdict, report->items[i].fault, 1);
 }

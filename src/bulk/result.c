@@ -2,6 +2,7 @@
 /* What a run has come to; see result.h. */
 #include "bulk/result.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,6 +22,7 @@ static struct weir_late *add_late(struct weir_result *result, int64_t from_us)
         result->late_capacity = result->late_capacity ? 2 * result->late_capacity : 8;
         result->late = weir_realloc(result->late, result->late_capacity, sizeof(*result->late));
     }
+    assert(result->late);
     struct weir_late *late = &result->late[result->late_count++];
     *late = (struct weir_late){ .from_us = from_us };
     return late;

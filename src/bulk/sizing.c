@@ -2,6 +2,7 @@
 /* How many rows a request should have; see sizing.h. */
 #include "bulk/sizing.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -242,6 +243,7 @@ static uint32_t probe_rows(const struct weir_sizing *sizing, uint32_t choice, ui
 /* Requests of the same size, none above the top: as many as come nearest to the choice. */
 static uint32_t share_out(uint32_t waiting, uint32_t choice, uint32_t top)
 {
+    assert(choice > 0 && top > 0); /* bounds allow a row, and so does what was learned */
     uint32_t requests = (waiting + choice / 2) / choice;
     uint32_t fewest = (waiting + top - 1) / top;
     requests = requests > fewest ? requests : fewest;

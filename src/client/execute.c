@@ -313,7 +313,7 @@ static enum weir_status execute(struct weir_execution *execution, struct weir_re
                      .repeatable = execution->request->repeatable ||
                                    strcmp(execution->request->method, "GET") == 0 },
     };
-    enum weir_status status;
+    enum weir_status status = WEIR_E_CANCELLED; /* before the first round */
     bool again = true;
     while (again && !__atomic_load_n(&execution->cancelled, __ATOMIC_ACQUIRE))
         again = go_round(execution, &story, &status, err);

@@ -48,8 +48,8 @@
 #define CAUTION_STEP    0.01
 #define CAUTION_MAX     0.10
 #define CAUTION_FADES   0.7  /* in a clean window */
-#define CREEP           0.95 /* of the blind share, a clean window that was used up */
-#define EXPLAINED       0.85 /* of the limit that own use has to make up to be what tripped it */
+#define CREEP           0.85 /* of the blind share, a clean window that was used up */
+#define EXPLAINED       0.8  /* of the limit that own use has to make up to be what tripped it */
 #define EXPLORE_STEP    1.25
 #define EXPLORES        3  /* in a window */
 #define EXPLORE_REST    12 /* windows after a throttle */
@@ -381,12 +381,13 @@ static void book(struct weir_budget *budget, uint32_t lane, const struct weir_bu
 }
 
 static void on_success(struct weir_budget *budget, const struct weir_policy_lease *lease,
-                       const struct weir_budget_flight *flight, const struct weir_answer *answer)
+                       const struct weir_budget_flight *flight, const struct weir_answer *answer,
+                       int64_t now_us)
 {
     budget->successes++;
     learn_duration(budget, lease->kind, (double)answer->duration_us);
     weir_guard_sample(&budget->guard, (double)flight->beside / budget->lane_count,
-                      answer->duration_us);
+                      budget->lane_count, answer->duration_us, now_us);
 }
 
 static void answered(void *state, const struct weir_policy_lease *lease,
@@ -409,7 +410,7 @@ static void answered(void *state, const struct weir_policy_lease *lease,
     } else {
         book(budget, lane, &flight, answer, now_us);
         if (class_ == WEIR_CLASS_OK)
-            on_success(budget, lease, &flight, answer);
+            on_success(budget, lease, &flight, answer, now_us);
     }
     weir_budget_listen(budget, lane, &answer->budget, now_us);
     explore(budget, now_us);

@@ -2,18 +2,84 @@
 /* The efficiency guard; see policy_budget_guard.h. */
 #include "throttle/policy_budget_guard.h"
 
+#define START       2.0   /* times the floor */
+#define SLOWER      1.35  /* than the first answers: the start is over */
+#define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
 #define RISE        1.5  /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
-#define FALL        0.85
 #define FALL_ROUNDS 3    /* between two falls */
 #define FADE        0.3  /* what counts of the samples before a fall */
 #define SIGNIFICANT 3.0  /* slope over its standard error */
-#define INFLATION   0.15 /* growth of durations from the floor to the cap, from which it falls */
-#define WASTE       0.25 /* part of one more at a time that is lost to all others being slower */
-#define WEIGHT_MIN  8
+#define SPREAD_DOUBT                                                                               \
+    2.0 /* more of that, for durations that differ anyway: the short ones come first */
+#define INFLATION     0.15 /* growth of durations from the floor to the cap, from which it falls */
+#define WASTE         0.25 /* part of one more at a time that is lost to all others being slower */
+#define WEIGHT_MIN    8
+#define LEVEL_SAMPLES 8    /* that a level is judged by, and … */
+#define LEVEL_SPREAD  24   /* … times the square of how far durations differ */
+#define SPREAD_MAX    1.0  /* up to which levels can be told apart */
+#define LEVEL_MEMORY  2    /* times as many are kept */
+#define LEVEL_WINDOWS 3    /* that a level is remembered */
+#define LEVEL_BETTER  1.04 /* times as much has to get done to change the level */
+#define LEVEL_TRIES   8    /* in a window, of the next level up */
+#define DRIFT_MEMORY  64   /* samples in which the other levels follow one that gets slower */
 
-void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us)
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* How far durations differ anyway: the square of their standard deviation over their mean. */
+static double spread(const struct weir_guard *guard)
+{
+    double mean = guard->y / guard->weight;
+    double variance = guard->yy / guard->weight - mean * mean;
+    return variance > 0 ? variance / (mean * mean) : 0;
+}
+
+/* Samples that tell what a level takes. */
+static double enough(const struct weir_guard *guard)
+{
+    return LEVEL_SAMPLES + LEVEL_SPREAD * spread(guard);
+}
+
+/* What a level takes, and how far all of them have got slower or faster since. */
+static void remember_level(struct weir_guard *guard, double in_flight, double y, int64_t now_us)
+{
+    uint32_t n = (uint32_t)(in_flight + 0.5);
+    if (n < 1 || n >= WEIR_GUARD_LEVELS)
+        return;
+    struct weir_guard_level *level = &guard->levels[n];
+    double off = level->weight > 0 ? y / level->mean_us - 1 : 0;
+    off = off > 1 ? 1 : off;
+    double most = LEVEL_MEMORY * enough(guard);
+    level->weight = level->weight < most ? level->weight + 1 : most;
+    level->mean_us += (y - level->mean_us) / level->weight;
+    level->seen_us = now_us;
+    for (uint32_t i = 1; i < WEIR_GUARD_LEVELS; i++) {
+        if (i != n)
+            guard->levels[i].mean_us *= 1 + off / DRIFT_MEMORY;
+    }
+}
+
+/* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
+static void extend_start(struct weir_guard *guard, double in_flight, uint32_t lanes, double y)
+{
+    if (in_flight <= guard->start_cap && guard->cap <= 2 * guard->start_cap) {
+        guard->first_count++;
+        guard->first_us += (y - guard->first_us) / guard->first_count;
+        guard->late_us = guard->first_us;
+    } else {
+        guard->late_us += LATE_WEIGHT * (y - guard->late_us);
+    }
+    if (guard->late_us > SLOWER * guard->first_us) {
+        guard->started = true;
+        guard->cap /= 2;
+    } else if (guard->reached) {
+        guard->cap += 1.0 / lanes;
+    }
+}
+
+void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lanes,
+                       int64_t duration_us, int64_t now_us)
 {
     double y = (double)duration_us;
     guard->weight = guard->weight * FORGET + 1;
@@ -22,7 +88,15 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t durat
     guard->xx = guard->xx * FORGET + in_flight * in_flight;
     guard->xy = guard->xy * FORGET + in_flight * y;
     guard->yy = guard->yy * FORGET + y * y;
+    guard->since++;
+    if (y <= 0 || guard->cap <= 0)
+        return;
+    remember_level(guard, in_flight, y, now_us);
+    if (!guard->started)
+        extend_start(guard, in_flight, lanes, y);
 }
+
+/* --- slope ------------------------------------------------------------------------------------ */
 
 /* How much longer a request takes for each one more in flight, as a share of what it takes with
  * `floor` in flight; 0: nothing that is significant. */
@@ -39,7 +113,8 @@ static double slope(const struct weir_guard *guard, double floor)
     double b = sxy / sxx;
     double rest = syy - b * sxy;
     double error_squared = (rest > 0 ? rest : 0) / (n - 2) / sxx;
-    if (b * b <= SIGNIFICANT * SIGNIFICANT * error_squared)
+    double significant = SIGNIFICANT + SPREAD_DOUBT * spread(guard);
+    if (b * b <= significant * significant * error_squared)
         return 0;
     double at_floor = guard->y / n + b * (floor - guard->x / n);
     double least = guard->y / n / 4; /* the line may be too steep to be believed down there */
@@ -65,19 +140,78 @@ static void fade(struct weir_guard *guard)
     guard->yy *= FADE;
 }
 
+/* --- levels ----------------------------------------------------------------------------------- */
+
+static bool is_known(const struct weir_guard *guard, double n, int64_t window_us, int64_t now_us)
+{
+    if (n < 1 || n >= WEIR_GUARD_LEVELS)
+        return false;
+    const struct weir_guard_level *level = &guard->levels[(uint32_t)n];
+    return level->weight >= enough(guard) && now_us - level->seen_us < LEVEL_WINDOWS * window_us;
+}
+
+/* What gets done with n at a time, if the budget allows no more than the floor does. Being slower
+ * counts twice: others are there who do as we do. */
+static double worth(const struct weir_guard *guard, double n, double floor)
+{
+    double mean = guard->levels[(uint32_t)n].mean_us;
+    return (n < floor ? n : floor) / (mean * mean);
+}
+
+static void set_cap(struct weir_guard *guard, double cap, int64_t now_us)
+{
+    if (cap < guard->cap) {
+        guard->fallen = true;
+        guard->fell_us = now_us;
+        fade(guard);
+    }
+    guard->changed_us = now_us;
+    guard->cap = cap;
+    guard->since = 0;
+}
+
+/* At the floor and below it: the neighbour that gets most done. One that is not known is tried from
+ * time to time. Returns false if it may as well go up from the floor. */
+static bool look_at_levels(struct weir_guard *guard, double floor, int64_t window_us,
+                           int64_t now_us)
+{
+    double n = (double)(uint32_t)guard->cap;
+    if (guard->since < enough(guard))
+        return n < floor;
+    bool here = is_known(guard, n, window_us, now_us);
+    bool below = is_known(guard, n - 1, window_us, now_us);
+    bool above = is_known(guard, n + 1, window_us, now_us);
+    double better = here ? LEVEL_BETTER * worth(guard, n, floor) : 0;
+    if (here && below && worth(guard, n - 1, floor) > better)
+        set_cap(guard, n - 1, now_us);
+    else if (here && above && guard->reached && worth(guard, n + 1, floor) > better)
+        set_cap(guard, n + 1, now_us);
+    else if (!below && n > 1 && is_too_high(guard, floor))
+        set_cap(guard, n - 1, now_us);
+    else if (n >= floor)
+        return false;
+    else if (guard->reached && now_us - guard->changed_us > window_us / LEVEL_TRIES &&
+             (!above || worth(guard, n + 1, floor) > better / LEVEL_BETTER))
+        set_cap(guard, n + 1, now_us);
+    return true;
+}
+
 static void look(struct weir_guard *guard, double floor, int64_t round_us, int64_t window_us,
                  int64_t now_us)
 {
     int64_t since_us = now_us - guard->fell_us;
-    int64_t hold_us = guard->cap < floor ? window_us / 8 : window_us;
     if (guard->fallen && since_us < FALL_ROUNDS * round_us)
         return;
-    if (is_too_high(guard, floor)) {
-        guard->cap = guard->cap > floor ? floor : FALL * guard->cap;
-        guard->fell_us = now_us;
-        guard->fallen = true;
-        fade(guard);
-    } else if (guard->reached && (!guard->fallen || since_us > hold_us)) {
+    bool tells = spread(guard) < SPREAD_MAX;
+    if (guard->fallen && guard->cap <= floor && tells &&
+        look_at_levels(guard, floor, window_us, now_us))
+        return;
+    if (guard->cap > floor && is_too_high(guard, floor)) {
+        guard->started = true;
+        set_cap(guard, floor, now_us);
+    } else if (guard->fallen && guard->cap < floor && !tells) {
+        set_cap(guard, floor, now_us);
+    } else if (guard->reached && guard->started && (!guard->fallen || since_us > window_us)) {
         guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
     }
 }
@@ -86,7 +220,8 @@ void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int
                      int64_t window_us, int64_t now_us)
 {
     if (guard->cap <= 0) {
-        guard->cap = floor;
+        guard->cap = START * floor;
+        guard->start_cap = guard->cap;
         guard->round_us = now_us;
     }
     if (now_us - guard->round_us >= round_us) {
@@ -96,6 +231,8 @@ void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int
     }
     if (guard->cap < 1)
         guard->cap = 1;
-    if (guard->cap > ceiling)
+    if (guard->cap > ceiling) {
         guard->cap = ceiling;
+        guard->started = true;
+    }
 }

@@ -3,10 +3,19 @@
  * The efficiency guard: how many requests at a time a server takes before each of them gets slower.
  *
  * A server that is saturated may not refuse anything; everything just takes longer, and the longer
- * time is charged. The guard keeps a cap on what is in flight. It rises while it is reached and
- * nothing gets slower, and falls if durations grow *with the number in flight*: a straight line of
- * the duration over that number, whose slope has to be significant. Batches that get slower by
- * themselves do not lower it.
+ * time is charged. The guard keeps a cap on what is in flight:
+ *
+ *     start ── every answer allows one more, as long as answers take no longer than the first ones
+ *       │
+ *     search ─ up by half a round while nothing gets slower; down to the floor (what just uses the
+ *       │      budget up) if durations grow *with the number in flight*: a straight line of the
+ *       │      duration over that number, whose slope has to be significant
+ *       ▼
+ *     levels ─ from the floor down, what each number at a time gets done is remembered, and the
+ *              best is kept
+ *
+ * Batches that get slower by themselves do not lower it: what a level takes is remembered as a
+ * part of what everything took lately.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_GUARD_H
 #define WEIR_THROTTLE_POLICY_BUDGET_GUARD_H
@@ -14,17 +23,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define WEIR_GUARD_LEVELS 17
+
+/* What requests take with so many in flight. */
+struct weir_guard_level {
+    double weight; /* samples, at most so many that old ones fade; 0: not known */
+    double mean_us;
+    int64_t seen_us;
+};
+
 struct weir_guard {
     double cap;                      /* requests in flight; 0: not begun */
     double weight, x, y, xx, xy, yy; /* sums, old samples fading */
     int64_t round_us;                /* when the cap was looked at last */
     bool reached;                    /* since then */
+    bool started;                    /* the start is over */
+    double start_cap;                /* that it began with */
+    uint32_t first_count;            /* answers of requests within it, … */
+    double first_us;                 /* … their mean, … */
+    double late_us;                  /* … and that of the last answers, old ones fading */
     bool fallen;                     /* once */
     int64_t fell_us;
+    int64_t changed_us; /* by a fall, or below the floor */
+    uint32_t since;     /* answers since the cap changed */
+    struct weir_guard_level levels[WEIR_GUARD_LEVELS];
 };
 
-/* One success took `duration_us` with `in_flight` requests in flight when it was sent. */
-void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us);
+/* One success took `duration_us` with `in_flight` requests in flight on its lane when it was sent;
+ * there are `lanes` that it may have been on. */
+void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lanes,
+                       int64_t duration_us, int64_t now_us);
 
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
  * a round takes `round_us`. */

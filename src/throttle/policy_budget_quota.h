@@ -4,15 +4,16 @@
  *
  * A header sample is `ours = remaining + own use`: the limit minus what others use, whatever the
  * limit is. What is missing to the limit is *foreign*: another client, or what we did before a
- * restart. It counts as it is now, and as it will be:
+ * restart. It counts as it is now, and as it may become while what we use stays in the window:
  *
- *     foreign ▲           ┌ expected: as fast as it has grown, for a whole window
- *             │  ________/
- *             │ ╱ ╲    ╱╲ ◀ highest of the last window: it will come again
- *             │╱   ╲__╱  ╲
+ *     foreign ▲   ________ highest of the last window: it will not be more than that …
+ *             │  ╱╲    ╱┈┈
+ *             │ ╱  ╲__╱ ◀ … and will not rise faster than it ever did within as much time
+ *             │╱     now
  *             └────────────────▶ time
  *
- * What was there at the first sample is expected to drain within a window.
+ * In the first window it is taken to go on as fast as it has begun. What was there at the first
+ * sample is expected to drain within a window.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_QUOTA_H
 #define WEIR_THROTTLE_POLICY_BUDGET_QUOTA_H
@@ -20,7 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WEIR_QUOTA_SPANS 8 /* the highest foreign use is kept by eighths of a window */
+#define WEIR_QUOTA_SPANS 32 /* in a window, that the foreign use is kept by */
+#define WEIR_QUOTA_RISES 6  /* within 1, 2, 4, 8, 16 and 32 spans */
 
 struct weir_quota {
     double limit;      /* believed */
@@ -34,8 +36,11 @@ struct weir_quota {
     int64_t above_us;  /* since when samples are above the limit; WEIR_NEVER: they are not */
     double above;      /* the least of them */
     int64_t span;      /* number of the newest span */
-    double highest[WEIR_QUOTA_SPANS + 1];
-    double ghost; /* foreign use inferred from a throttle, draining */
+    double highest[WEIR_QUOTA_SPANS + 1]; /* foreign use in the last spans, the newest first */
+    double lowest[WEIR_QUOTA_SPANS + 1];
+    double most;                    /* of the spans that are over */
+    double rises[WEIR_QUOTA_RISES]; /* the most that it grew by within so many spans */
+    double ghost;                   /* foreign use inferred from a throttle, draining */
     int64_t ghost_us;
 };
 
@@ -58,8 +63,12 @@ void weir_quota_sample(struct weir_quota *quota, double remaining, double used, 
 /* A throttle that our own use does not explain. */
 void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);
 
-/* What we may use, of a whole window. `waits`: nothing is in flight that would bring a sample. */
-double weir_quota_ours(const struct weir_quota *quota, double noise, bool waits, int64_t window_us,
-                       int64_t now_us);
+/* What others may use by the time that 2^(rise − 1) spans have passed; now, if `rise` is 0.
+ * `waits`: nothing is in flight that would bring a sample. */
+double weir_quota_foreign(const struct weir_quota *quota, uint32_t rise, double noise, bool waits,
+                          int64_t window_us, int64_t now_us);
+
+/* Of the limit, what is left beside that. */
+double weir_quota_beside(const struct weir_quota *quota, double foreign);
 
 #endif

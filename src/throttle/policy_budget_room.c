@@ -7,7 +7,7 @@
  * as it is still expected to, and with what leaves the window meanwhile gone. So nothing in flight
  * is counted twice, and a window that empties as fast as it fills is used to the brim.
  *
- * Besides, no more may be in flight than would use up, within a *horizon* of a fifth of a window,
+ * Besides, no more may be in flight than would use up, within a *horizon* of an eighth of a window,
  * what is free and what becomes free meanwhile. That spends a fresh window early, which is what
  * finishes a job early, and yet not within seconds. The guard may say less.
  */
@@ -17,7 +17,7 @@
 #include "throttle/policy_budget_state.h"
 
 #define HORIZONS         8    /* in a window, … */
-#define HORIZONS_CROWDED 2    /* … if somebody else seems to use it */
+#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it */
 #define CROWD            3    /* requests of others, to be believed */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
@@ -82,6 +82,35 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
         loads[i] = share(&loads[i], &any, part);
 }
 
+/* What leaves the window of a lane within a time. */
+static double leaves(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                     int which, int64_t ahead_us, int64_t now_us)
+{
+    int64_t tail_us = now_us - budget->window_us;
+    enum weir_series series =
+        which == WEIR_BUDGET_EXECUTION ? weir_budget_series(budget) : WEIR_SERIES_REQUESTS;
+    double share = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) : 1;
+    return share * weir_ledger_measure(&lane->ledger, series, tail_us, tail_us + ahead_us);
+}
+
+/* What we may have in a window, now and for as long as what we have there stays: others may use
+ * more by and by, but meanwhile ours leaves it. */
+static double beside_others(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                            int which, double noise, bool waits, int64_t now_us)
+{
+    const struct weir_quota *quota = &lane->quotas[which];
+    double least = quota->limit;
+    for (uint32_t rise = 0; rise <= WEIR_QUOTA_RISES; rise++) {
+        int64_t ahead_us = rise > 1 ? budget->window_us / WEIR_QUOTA_SPANS << (rise - 2) : 0;
+        double foreign = weir_quota_foreign(quota, rise, noise, waits, budget->window_us, now_us);
+        double all = weir_quota_beside(quota, foreign);
+        if (ahead_us && foreign > 0)
+            all += leaves(budget, lane, which, ahead_us, now_us);
+        least = all < least ? all : least;
+    }
+    return least;
+}
+
 static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                    const struct load *load, int which, int64_t now_us)
 {
@@ -89,8 +118,7 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
     double noise = weir_budget_noise(budget, lane, which);
     if (weir_budget_is_coarse(budget, lane))
         noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
-    bool waits = load->count <= 0;
-    double all = weir_quota_ours(&lane->quotas[which], noise, waits, budget->window_us, now_us);
+    double all = beside_others(budget, lane, which, noise, load->count <= 0, now_us);
     if (which == WEIR_BUDGET_EXECUTION && lane->heard_us != WEIR_NEVER) /* as we see it by now */
         all += weir_budget_rho(budget) * lane->heard.used[budget->charging.best] - lane->heard_own;
     return all * (1 - margin - budget->caution);

@@ -64,7 +64,7 @@ static void make_honest(struct sim_scenario *scenario, uint64_t number)
     double scale = window_s / 300;
     uint64_t most = window_s < 60 ? 3 : 1; /* long windows hold many requests */
     scenario->connections = 1 + (uint32_t)weir_rng_below(&rng, most);
-    scenario->servers = 1 + (uint32_t)weir_rng_below(&rng, 1 + most);
+    scenario->servers = 1 + (uint32_t)weir_rng_below(&rng, 4);
     scenario->affinity = SIM_AFFINITY_PINNED;
     scenario->limits.window_us = seconds(window_s);
     scenario->limits.requests = (int64_t)(6000 * scale * by_ratio(&rng, 0.5, 2));

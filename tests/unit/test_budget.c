@@ -80,14 +80,43 @@ static int burst(void)
     return count;
 }
 
-START_TEST(the_first_requests_are_as_many_as_use_the_budget_up)
+START_TEST(the_first_requests_are_twice_as_many_as_use_the_budget_up)
 {
     setup();
-    ck_assert_int_eq(burst(), 4); /* 1,200 s in 300 s */
+    ck_assert_int_eq(burst(), 8); /* 1,200 s in 300 s are 4 */
     struct weir_admission refused = ask(0);
     ck_assert(!refused.ok);
     ck_assert_int_gt(refused.not_before_us, now_us);
     ck_assert_int_eq(refused.bound_by, WEIR_BOUND_GUARD);
+}
+END_TEST
+
+/* All that may go, goes, and is answered after so long: the numbers that went, round by round. */
+START_TEST(the_start_goes_as_answers_come)
+{
+    static const struct {
+        int64_t first_us, then_us;
+        int went[4];
+    } table[] = {
+        { MS(500), MS(500), { 8, 16, 32, 39 } },  /* no slower: twice as many, up to the pacing */
+        { MS(500), MS(560), { 8, 16, 32, 39 } },  /* no slower to speak of */
+        { MS(500), MS(2000), { 8, 16, 13, 13 } }, /* four times as slow: half of what was reached */
+    };
+    for (size_t row = 0; row < sizeof(table) / sizeof(table[0]); row++) {
+        setup();
+        for (int round = 0; round < 4; round++) {
+            struct weir_policy_lease leases[64];
+            int count = 0;
+            for (struct weir_admission it = ask(0); it.ok && count < 64; it = ask(0))
+                leases[count++] = lend(&it);
+            int64_t took_us = round ? table[row].then_us : table[row].first_us;
+            now_us += took_us;
+            for (int i = 0; i < count; i++)
+                give_back(&leases[i], answer_ok(took_us));
+            ck_assert_msg(count == table[row].went[round], "row %zu, round %d: %d went", row, round,
+                          count);
+        }
+    }
 }
 END_TEST
 
@@ -243,9 +272,9 @@ START_TEST(a_header_that_says_less_is_believed_at_once)
     serve(1, 1, SECONDS(2), 1, &used_us);
     int count = burst();
     ck_assert_int_ge(count, 1);
-    double ours = weir_quota_ours(&budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION], 0, false,
-                                  budget->window_us, now_us);
-    ck_assert_double_lt(ours, 62e6);
+    const struct weir_quota *quota = &budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION];
+    double foreign = weir_quota_foreign(quota, 0, 0, false, budget->window_us, now_us);
+    ck_assert_double_lt(weir_quota_beside(quota, foreign), 62e6);
 }
 END_TEST
 
@@ -411,7 +440,8 @@ END_TEST
 int main(void)
 {
     struct suite s = suite_new("budget");
-    suite_add(&s, the_first_requests_are_as_many_as_use_the_budget_up);
+    suite_add(&s, the_first_requests_are_twice_as_many_as_use_the_budget_up);
+    suite_add(&s, the_start_goes_as_answers_come);
     suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);
     suite_add(&s, requests_are_counted_as_well_as_their_time);
     suite_add(&s, a_throttle_teaches_the_limit_that_it_names);

@@ -300,8 +300,9 @@ START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
     scenario.headers = SIM_HEADERS_ABSENT;
     scenario.limits.requests *= 2;
     scenario.limits.execution_us *= 2;
-    ck_assert_double_gt(of_oracle(&scenario, "budget:explore", 1), 0.85);
-    ck_assert_double_lt(of_oracle(&scenario, "budget", 1), 0.70);
+    double explored = of_oracle(&scenario, "budget:explore", 1);
+    ck_assert_double_gt(explored, 0.85);
+    ck_assert_double_lt(of_oracle(&scenario, "budget", 1), explored - 0.10);
 }
 END_TEST
 

@@ -114,12 +114,23 @@ static struct weir_budget_kind *find_kind(struct weir_budget *budget, uint32_t k
     return least;
 }
 
+/* What is in flight was sent when nothing was known of its kind. */
+static void expect_like(struct weir_budget *budget, uint32_t kind, double duration_us)
+{
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        struct weir_budget_flight *flight = &budget->flights[i];
+        if (flight->kind == kind)
+            flight->expected_us = duration_us;
+    }
+}
+
 static void learn_duration(struct weir_budget *budget, uint32_t kind, double duration_us)
 {
     struct weir_budget_kind *it = find_kind(budget, kind);
     double weight = it->samples < MEAN_SAMPLES ? 1.0 / (it->samples + 1) : MEAN_WEIGHT;
     it->mean_us += weight * (duration_us - it->mean_us);
-    it->samples++;
+    if (it->samples++ == 0)
+        expect_like(budget, kind, duration_us);
     budget->spread_us += weight * (fabs(duration_us - it->mean_us) - budget->spread_us);
     budget->average_us += weight * (duration_us - budget->average_us);
 }
@@ -215,6 +226,7 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         .serial = lease->serial,
         .sent_us = now_us,
         .expected_us = expected_us,
+        .kind = lease->kind,
         .lane = lane_of(budget, lease->server_id),
         .beside = budget->flight_count,
     };

@@ -7,9 +7,11 @@
 
 #include "base/clock.h"
 
-#define EXCITED      0.02 /* of the budget that own use has to leave its drift by to be read */
-#define PULL         10   /* samples of that size that speak for the ρ that we have */
-#define NOT_WORSE    20.0 /* times what the best guess leaves unexplained */
+#define EXCITED      0.02  /* of the budget that own use has to leave its drift by to be read */
+#define PULL         10    /* samples of that size that speak for the ρ that we have */
+#define NOT_WORSE    20.0  /* times what the best guess leaves unexplained */
+#define TOO_GOOD     0.002 /* left unexplained by a guess that is right, … */
+#define TOO_BAD      0.03  /* … and by one among noise */
 #define EXPLAINED    0.9
 #define USED_MIN     0.03 /* of the budget */
 #define RHO_DROP     0.5
@@ -80,14 +82,18 @@ static void choose(struct weir_charging *charging)
     }
 }
 
-/* What is in flight makes a charge at the beginning hard to see: how long it takes is not known. */
+/* What is in flight makes a charge at the beginning hard to see: how long it takes is not known,
+ * and what was sent while an answer was on its way is not in its header. A guess that is nearly
+ * right but not quite may be wrong then. */
 static void judge(struct weir_charging *charging)
 {
     struct line best = solve(&charging->fits[charging->best]);
     uint32_t lag = charging->best / WEIR_CHARGING_RULES;
     uint32_t begin = WEIR_SERIES_AT_BEGIN + WEIR_CHARGING_RULES * lag;
     charging->trusted = best.rho > RHO_MIN;
-    charging->at_begin = solve(&charging->fits[begin]).rest < NOT_WORSE * best.rest;
+    double left = best.rest / (charging->fits[charging->best].yy + 1);
+    charging->at_begin = solve(&charging->fits[begin]).rest < NOT_WORSE * best.rest ||
+                         (left > TOO_GOOD && left < TOO_BAD);
 }
 
 /* --- the long run ----------------------------------------------------------------------------- */

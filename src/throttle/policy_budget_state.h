@@ -32,8 +32,9 @@ struct weir_budget_flight {
     uint64_t serial;
     int64_t sent_us;
     double expected_us; /* how long it was expected to take when it was leased */
-    uint32_t lane;      /* that it was meant for; WEIR_BUDGET_ANY */
-    uint32_t beside;    /* in flight when it was leased, itself included */
+    uint32_t kind;
+    uint32_t lane;   /* that it was meant for; WEIR_BUDGET_ANY */
+    uint32_t beside; /* in flight when it was leased, itself included */
 };
 
 /* What a server said of requests last, and our books then: requests to it, and to all servers. */

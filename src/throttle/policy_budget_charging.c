@@ -14,6 +14,7 @@
 #define TOO_BAD      0.03  /* … and by one among noise */
 #define EXPLAINED    0.9
 #define USED_MIN     0.03 /* of the budget */
+#define TREND_LEAST  4    /* part of a window, under a new guess */
 #define RHO_DROP     0.5
 #define RHO_STEP     0.2
 #define RHO_TURN     0.02
@@ -159,6 +160,8 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
                    int64_t window_us, int64_t now_us)
 {
     if (heard->trend.weight <= 0 || heard->guess != charging->best) {
+        bool another = heard->trend.weight > 0; /* a short trend says little, and ρ is known */
+        heard->read_us = another ? now_us + window_us / TREND_LEAST : now_us;
         heard->trend = (struct weir_trend){ 0 };
         heard->guess = charging->best;
         heard->first_us = now_us;
@@ -169,7 +172,8 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
     heard->trend_us = now_us;
     extend(&heard->trend, keep, (double)(now_us - heard->first_us) / window,
            heard->used[charging->best], heard->remaining);
-    read_trend(charging, &heard->trend, budget);
+    if (now_us >= heard->read_us)
+        read_trend(charging, &heard->trend, budget);
     if (charging->trusted)
         bound_rho(charging, heard->remaining, heard->used[charging->best], budget);
 }

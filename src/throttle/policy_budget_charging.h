@@ -55,6 +55,7 @@ struct weir_heard {
     uint32_t guess;   /* that the trend was begun under */
     int64_t first_us; /* of the trend */
     int64_t trend_us; /* its last sample */
+    int64_t read_us;  /* ρ is read off it from then on */
     struct weir_trend trend;
 };
 

@@ -36,7 +36,8 @@
 #define PUBLISHED_CONCURRENT   52
 #define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
 #define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
-#define CONCURRENT_SPARE       2  /* of the concurrency limit that is left alone */
+#define CONCURRENT_AGAIN       0.85
+#define CONCURRENT_SPARE       2 /* of the concurrency limit that is left alone */
 
 #define UNKNOWN_US      (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
 #define MEAN_WEIGHT     0.06
@@ -316,6 +317,8 @@ static void learn_concurrency(struct weir_budget *budget, const struct weir_budg
     double fewer = ceil((double)flight->beside / budget->lane_count) - 1;
     if (named->value > 0)
         fewer = (double)named->value;
+    if (named->value > 0 && fewer >= budget->concurrent) /* not the first time: others are there */
+        fewer = CONCURRENT_AGAIN * budget->concurrent;
     if (fewer < budget->concurrent)
         budget->concurrent = fewer > 1 ? fewer : 1;
     budget->concurrent_us = now_us;

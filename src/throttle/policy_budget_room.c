@@ -24,6 +24,7 @@
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
 #define SPARE            1.5 /* requests that there has to be room for now, whatever leaves later */
 #define SPARE_REQUESTS   1
+#define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 
@@ -216,7 +217,8 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         if (room.fits)
             room.bound_by = WEIR_BOUND_CONCURRENCY;
     }
-    if (load->count + 1 > room.cap)
+    double chance = budget->lane_count > 1 && !budget->pinned ? CHANCE * sqrt(load->count) : 0;
+    if (load->count + 1 > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
 }

@@ -48,7 +48,7 @@ static enum weir_status await_stream(const struct weir_source *source, struct we
     int timeout_ms = idle->run ? 0 : -1;
     int ready;
     while (!(ready = poll(fds, 2, timeout_ms)) || (ready < 0 && errno == EINTR)) {
-        if (!ready)
+        if (!ready && idle->run) /* without it poll() does not return for want of time */
             timeout_ms = idle->run(idle->ctx);
     }
     if (fds[1].revents)

@@ -93,16 +93,16 @@ struct weir_job_options {
     bool detect_duplicates;   /* by the service's own rules */
     const char *tag;          /* a text that plug-ins see; NULL: none */
 
-    uint32_t batch_size;           /* rows in a request at most: 100; WEIR_BATCH_SIZE_AUTO: as many
-                                      as make good use of the time that requests take, which is
-                                      learned on the way */
-    uint64_t rejected_max;         /* * rejected rows after which the job stops; UINT64_MAX: any */
-    double rejected_share_max;     /* * or this share of the rows that were read, 0 … 1, as if they
-                                      were 1,000 as long as there are fewer and more may come; 0:
-                                      not used */
-    uint64_t rows_max;             /* * of the input that this run may read, in each pass; 0: all */
-    int64_t deadline_us;           /* * this run stops after so long; 0: never */
-    double rows_per_second_max;    /* * 0: any */
+    uint32_t batch_size;        /* rows in a request at most: 100; WEIR_BATCH_SIZE_AUTO: as many
+                                   as make good use of the time that requests take, which is
+                                   learned on the way */
+    uint64_t rejected_max;      /* * rejected rows after which the job stops; UINT64_MAX: any */
+    double rejected_share_max;  /* * or this share of the rows that were read, 0 … 1, as if they
+                                   were 1,000 as long as there are fewer and more may come; 0:
+                                   not used */
+    uint64_t rows_max;          /* * of the input that this run may read, in each pass; 0: all */
+    int64_t deadline_us;        /* * this run stops after so long; 0: never */
+    double rows_per_second_max; /* * 0: any */
     uint32_t parallel_batches_max; /* * requests in flight; 0: what the settings say */
     size_t memory_bytes_max;       /* * of rows on their way: 24 MiB */
 };

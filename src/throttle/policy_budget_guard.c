@@ -182,17 +182,17 @@ static bool look_at_levels(struct weir_guard *guard, double floor, int64_t windo
     bool below = is_known(guard, n - 1, window_us, now_us);
     bool above = is_known(guard, n + 1, window_us, now_us);
     double better = here ? LEVEL_BETTER * worth(guard, n, floor) : 0;
-    if (here && below && worth(guard, n - 1, floor) > better)
-        set_cap(guard, n - 1, now_us);
-    else if (here && above && guard->reached && worth(guard, n + 1, floor) > better)
-        set_cap(guard, n + 1, now_us);
-    else if (!below && n > 1 && is_too_high(guard, floor))
-        set_cap(guard, n - 1, now_us);
-    else if (n >= floor)
+    bool down = here && below && worth(guard, n - 1, floor) > better;
+    bool up = !down && here && above && guard->reached && worth(guard, n + 1, floor) > better;
+    if (!down && !up)
+        down = !below && n > 1 && is_too_high(guard, floor);
+    if (!down && !up && n >= floor)
         return false;
-    else if (guard->reached && now_us - guard->changed_us > window_us / LEVEL_TRIES &&
-             (!above || worth(guard, n + 1, floor) > better / LEVEL_BETTER))
-        set_cap(guard, n + 1, now_us);
+    if (!down && !up)
+        up = guard->reached && now_us - guard->changed_us > window_us / LEVEL_TRIES &&
+             (!above || worth(guard, n + 1, floor) > better / LEVEL_BETTER);
+    if (down || up)
+        set_cap(guard, down ? n - 1 : n + 1, now_us);
     return true;
 }
 

@@ -74,7 +74,7 @@ enum weir_status weir_metadata_get_label(struct weir_metadata_reader *reader,
                                          const struct weir_json_node *node, const char *key,
                                          const char **ret)
 {
-    const struct weir_json_node *label, *localized = NULL, *all = NULL;
+    const struct weir_json_node *label = NULL, *localized = NULL, *all = NULL;
     enum weir_status status = weir_metadata_get(reader, node, key, WEIR_JSON_OBJECT, false, &label);
     if (status == WEIR_OK && label)
         status = weir_metadata_get(reader, label, "UserLocalizedLabel", WEIR_JSON_OBJECT, false,

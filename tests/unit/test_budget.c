@@ -6,26 +6,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "support/rig.h"
+#include "support/budget_rig.h"
 #include "support/suite.h"
-#include "throttle/policy_budget_state.h"
-
-static struct weir_budget *budget;
-static struct weir_adaptive_rate_options options;
-static int64_t now_us;
-static uint64_t serial;
 
 static void setup(void)
 {
-    struct weir_options all;
-    weir_options_defaults(&all);
-    options = all.adaptive_rate;
-    free(budget);
-    budget = weir_calloc(1, sizeof(*budget));
-    weir_policy_budget.init(budget, &options);
-    now_us = SECONDS(1);
-    serial = 0;
+    budget_rig_start(SECONDS(1));
 }
 
 static struct weir_admission ask(uint32_t shut_lanes)

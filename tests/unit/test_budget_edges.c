@@ -6,28 +6,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "support/rig.h"
+#include "support/budget_rig.h"
 #include "support/suite.h"
-#include "throttle/policy_budget_state.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static struct weir_budget *budget;
-static struct weir_adaptive_rate_options options;
-static int64_t now_us;
-static uint64_t serial;
-
 static void setup(void)
 {
-    struct weir_options all;
-    weir_options_defaults(&all);
-    options = all.adaptive_rate;
-    free(budget);
-    budget = weir_calloc(1, sizeof(*budget));
-    weir_policy_budget.init(budget, &options);
-    now_us = SECONDS(1000);
-    serial = 0;
+    budget_rig_start(SECONDS(1000));
 }
 
 static struct weir_admission ask(void)

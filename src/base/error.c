@@ -38,9 +38,9 @@ const char *weir_status_name(enum weir_status status)
  * A message is one line, whatever words of others are in it: those of a service or names of files.
  * Control characters could steer the terminal that it is shown on, or make a line of their own.
  */
-static void make_one_line(char *message)
+static void make_one_line(char *message, size_t len)
 {
-    struct weir_str text = weir_str_from(message);
+    struct weir_str text = weir_str(message, len);
     size_t control;
     for (size_t i = 0; i < text.len; i += control ? control : 1) {
         control = weir_control_bytes(text, i);
@@ -57,7 +57,7 @@ enum weir_status weir_fail(struct weir_error *err, enum weir_status status, cons
     va_start(args, format);
     vsnprintf(err->message, sizeof(err->message), format, args);
     va_end(args);
-    make_one_line(err->message);
+    make_one_line(err->message, strlen(err->message));
     return status;
 }
 

@@ -9,7 +9,7 @@ import functools
 import sys
 
 from campaign import (ACCOUNT, CREATE, CREATE_ELASTIC, DELETE, DELETE_ELASTIC, READING, THE_FIVE,
-                      UPSERT_ELASTIC, WITHOUT_BULK, Job, balance, judge, let_pass, run_tests,
+                      UPDATE, UPSERT, UPSERT_ELASTIC, WITHOUT_BULK, Job, balance, judge, let_pass, run_tests,
                       seed_of, subfolder, untouched, wait_until, world)
 
 FEW_IN_FLIGHT = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 3}
@@ -238,6 +238,19 @@ add_duplicates("by_a_plug_in", [], {"kind": "plugin_error", "operation": "Create
                                     "probability": 0.3})
 add_duplicates("by_a_detection_rule", [], {"kind": "plugin_error", "code": "0x80040333",
                                            "operation": "CreateMultiple", "probability": 0.3})
+
+
+def add_refusals(kind, name, code):
+    """What was done by a request nobody answered is sent again and refused: whoever asks row by row finds it done."""
+    add(f"sent_again_and_refused_{name}", kind,
+        [*storm({"kind": "commit_then_silence"}, kind, 0.3),
+         {"kind": "plugin_error", "code": code, "operation": kind.message, "probability": 0.3}])
+
+
+for each in (UPDATE, UPSERT):
+    add_refusals(each, "by_a_plug_in", "0x80040265")
+    add_refusals(each, "by_a_detection_rule", "0x80040333")
+    add_refusals(each, "by_an_alternate_key", "0x80060892")
 
 
 # The first batch has a row of somebody else's, and nobody says what became of it.

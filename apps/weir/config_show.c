@@ -33,9 +33,9 @@ static void add_row(void *ctx, const char *key, const char *value, const char *o
 
 static void print_table(const struct weir_config *config)
 {
-    static const struct text_table_column columns[] = { { "SETTING", false },
-                                                        { "VALUE", false },
-                                                        { "FROM", false } };
+    static const struct text_table_column columns[] = { { "SETTING", false, 0 },
+                                                        { "VALUE", false, 0 },
+                                                        { "FROM", false, 0 } };
     struct text_table table;
     text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     weir_config_each(config, add_row, &table);

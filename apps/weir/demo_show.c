@@ -274,10 +274,10 @@ static enum weir_status resume(struct demo_show *show, struct weir_error *err)
 
 static void show_users(const int64_t *before, const int64_t *after, const int64_t *throttles)
 {
-    static const struct text_table_column columns[] = { { "user", false },
-                                                        { "rows before Ctrl-C", true },
-                                                        { "rows after it", true },
-                                                        { "throttled", true } };
+    static const struct text_table_column columns[] = { { "user", false, 0 },
+                                                        { "rows before Ctrl-C", true, 0 },
+                                                        { "rows after it", true, 0 },
+                                                        { "throttled", true, 0 } };
     struct text_table table;
     text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < DEMO_USERS; i++) {

@@ -247,9 +247,9 @@ static void add_row(const struct inspection *it, size_t i, struct text_table *ta
 void inspection_print_table(const struct inspection *it)
 {
     static const struct text_table_column columns[] = {
-        { "CONNECTION", false }, { "CREDENTIAL", false }, { "STATE", false },
-        { "USER", false },       { "HINT", true },        { "REQUESTS LEFT", true },
-        { "TIME LEFT", true },   { "ANSWER", true },
+        { "CONNECTION", false, 0 }, { "CREDENTIAL", false, 0 }, { "STATE", false, 0 },
+        { "USER", false, 0 },       { "HINT", true, 0 },        { "REQUESTS LEFT", true, 0 },
+        { "TIME LEFT", true, 0 },   { "ANSWER", true, 0 },
     };
     struct text_table table;
     text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));

@@ -16,33 +16,41 @@
 
 static void say_balance(const struct weir_job_result *result)
 {
-    say("read %s = done %s + rejected %s + skipped %s + unknown %s + not sent %s",
-        figure_count(result->read).text, figure_count(result->done).text,
-        figure_count(result->rejected).text, figure_count(result->skipped).text,
-        figure_count(result->unknown).text, figure_count(result->not_sent).text);
+    say_wrapped("read %s = done %s + rejected %s + skipped %s + unknown %s + not sent %s",
+                figure_count(result->read).text, figure_count(result->done).text,
+                figure_count(result->rejected).text, figure_count(result->skipped).text,
+                figure_count(result->unknown).text, figure_count(result->not_sent).text);
     if (result->absent > 0)
-        say("%s of the rows done were not there any more", figure_count(result->absent).text);
+        say_wrapped("%s of the rows done were not there any more",
+                    figure_count(result->absent).text);
     if (result->halfway > 0)
-        say("%s of the rows not sent are written; their lookups or states are still to come",
+        say_wrapped(
+            "%s of the rows not sent are written; their lookups or states are still to come",
             figure_count(result->halfway).text);
     if (!result->read_to_end && result->ends)
-        say("the input was not read to its end");
+        say_wrapped("the input was not read to its end");
 }
+
+#define COST_BYTES_MAX 512
 
 static void say_cost(const struct weir_job *job, const struct weir_job_result *result)
 {
-    say_part("%s, %s request%s, %s throttle%s", figure_span(result->elapsed_s).text,
-             figure_count(result->requests).text, result->requests == 1 ? "" : "s",
-             figure_count(result->throttles).text, result->throttles == 1 ? "" : "s");
+    struct weir_buf line;
+    weir_buf_init(&line, COST_BYTES_MAX);
+    weir_buf_printf(&line, "%s, %s request%s, %s throttle%s", figure_span(result->elapsed_s).text,
+                    figure_count(result->requests).text, result->requests == 1 ? "" : "s",
+                    figure_count(result->throttles).text, result->throttles == 1 ? "" : "s");
     if (result->throttle_wait_s > 0)
-        say_part(" (connections closed for %s, added up)",
-                 figure_span(result->throttle_wait_s).text);
+        weir_buf_printf(&line, " (connections closed for %s, added up)",
+                        figure_span(result->throttle_wait_s).text);
     if (weir_job_options(job)->batch_size == WEIR_BATCH_SIZE_AUTO)
-        say_part(", %s rows in each at the end", figure_count(result->batch_rows).text);
+        weir_buf_printf(&line, ", %s rows in each at the end",
+                        figure_count(result->batch_rows).text);
     if (result->rows_again > 0)
-        say_part(", %s row%s sent again", figure_count(result->rows_again).text,
-                 result->rows_again == 1 ? "" : "s");
-    say("%s", "");
+        weir_buf_printf(&line, ", %s row%s sent again", figure_count(result->rows_again).text,
+                        result->rows_again == 1 ? "" : "s");
+    say_wrapped("%s", weir_buf_text(&line));
+    weir_buf_release(&line);
 }
 
 /* --- rejected rows ---------------------------------------------------------------------------- */
@@ -51,7 +59,8 @@ static void say_cost(const struct weir_job *job, const struct weir_job_result *r
 static void say_superseded(uint64_t rows)
 {
     if (rows > 0)
-        say("%s of the rejected rows %s superseded: a later row with the same key comes after %s, "
+        say_wrapped(
+            "%s of the rejected rows %s superseded: a later row with the same key comes after %s, "
             "so the rejects file does not have %s",
             figure_count(rows).text, rows == 1 ? "is" : "are", rows == 1 ? "it" : "them",
             rows == 1 ? "it" : "them");
@@ -62,11 +71,13 @@ static void say_there(const struct report_problems *problems)
 {
     uint64_t again = problems->there - problems->withheld;
     if (problems->withheld > 0)
-        say("%s of the rejected rows %s created without their lookups or states, under ids that "
+        say_wrapped(
+            "%s of the rejected rows %s created without their lookups or states, under ids that "
             "were made for them: ids.csv has those, the rejects file does not have the rows",
             figure_count(problems->withheld).text, problems->withheld == 1 ? "is" : "are");
     if (again > 0)
-        say("%s of the rejected rows %s created without their lookups or states: when the cause is "
+        say_wrapped(
+            "%s of the rejected rows %s created without their lookups or states: when the cause is "
             "mended, load the rejects file with weir upsert and the same options",
             figure_count(again).text, again == 1 ? "is" : "are");
 }
@@ -104,10 +115,10 @@ static void say_skipped(struct weir_job *job, const struct weir_job_result *resu
     struct weir_job_progress progress;
     weir_job_progress(job, &progress);
     if (result->skipped > 0 && progress.passes > 1)
-        say("%s row%s there from an earlier job and left as %s; weir upsert with the same "
-            "--id-from sets lookups and states, too",
-            figure_count(result->skipped).text, result->skipped == 1 ? " was" : "s were",
-            result->skipped == 1 ? "it was" : "they were");
+        say_wrapped("%s row%s there from an earlier job and left as %s; weir upsert with the same "
+                    "--id-from sets lookups and states, too",
+                    figure_count(result->skipped).text, result->skipped == 1 ? " was" : "s were",
+                    result->skipped == 1 ? "it was" : "they were");
 }
 
 /* Line by line: one may be longer than what is said at once. */
@@ -118,7 +129,7 @@ static void say_problems(const struct report_problems *problems, const char *rep
     report_problems_print(problems, report, &text);
     const char *at = weir_buf_text(&text);
     for (const char *end; (end = strchr(at, '\n')); at = end + 1)
-        say("%.*s", (int)(end - at), at);
+        say_wrapped("%.*s", (int)(end - at), at);
     weir_buf_release(&text);
 }
 
@@ -131,9 +142,10 @@ bool job_report_can_go_on(const struct weir_job_result *result)
 static void say_late(const struct weir_job_result *result)
 {
     if (result->requests_unknown > 0 && result->requests_unknown_for_s > 0)
-        say("%s request%s of unknown outcome may still be executed until %s",
-            figure_count(result->requests_unknown).text, result->requests_unknown == 1 ? "" : "s",
-            figure_clock(result->requests_unknown_for_s).text);
+        say_wrapped("%s request%s of unknown outcome may still be executed until %s",
+                    figure_count(result->requests_unknown).text,
+                    result->requests_unknown == 1 ? "" : "s",
+                    figure_clock(result->requests_unknown_for_s).text);
 }
 
 /* Which they are, and how to find out what became of them. */
@@ -145,7 +157,8 @@ static void say_unknown(const struct weir_job *job, const struct weir_job_result
     char *name = job_place_name(weir_job_directory(job));
     weir_buf_init(&line, SAY_LINE_MAX - 256);
     resume_line_quote(&line, name);
-    say("what became of %s row%s is not known: weir jobs show %s lists what is not finished, and "
+    say_wrapped(
+        "what became of %s row%s is not known: weir jobs show %s lists what is not finished, and "
         "going on finds out",
         figure_count(result->unknown).text, result->unknown == 1 ? "" : "s", weir_buf_text(&line));
     weir_buf_release(&line);
@@ -165,11 +178,12 @@ static void say_set_aside(struct weir_job *job)
         if (!connection.set_aside || ++count > ASIDE_LINES_MAX)
             continue;
         char *why = weir_job_refusal(job, i);
-        say("%s was set aside%s%.*s", connection.name, why ? ": " : "", REASON_MAX, why ? why : "");
+        say_wrapped("%s was set aside%s%.*s", connection.name, why ? ": " : "", REASON_MAX,
+                    why ? why : "");
         free(why);
     }
     if (count > ASIDE_LINES_MAX)
-        say("and so were %s others", figure_count(count - ASIDE_LINES_MAX).text);
+        say_wrapped("and so were %s others", figure_count(count - ASIDE_LINES_MAX).text);
 }
 
 /* --- going on --------------------------------------------------------------------------------- */
@@ -177,19 +191,20 @@ static void say_set_aside(struct weir_job *job)
 /* What is mended is another file than the job's. */
 static void say_beyond_resume(const struct weir_job *job)
 {
+    static const char before[] =
+        "not finished, and weir resume cannot go on, because a mended file "
+        "is another one: mend it and load it as a new job";
     const struct weir_job_options *options = weir_job_options(job);
-    say_part("not finished, and weir resume cannot go on, because a mended file is another one: "
-             "mend it and load it as a new job; ");
     if (options->operation != WEIR_OPERATION_CREATE)
-        say("rows that are done are then written once more");
+        say_wrapped("%s; rows that are done are then written once more", before);
     else if (options->id_from)
-        say("with the same --id-from, weir upsert writes the rows that are there once more, and "
-            "weir "
-            "create skips them");
+        say_wrapped("%s; with the same --id-from, weir upsert writes the rows that are there once "
+                    "more, and weir create skips them",
+                    before);
     else
-        say("leave out the rows whose numbers are in %s/ids.csv, which are there and would be "
-            "created twice",
-            weir_job_directory(job));
+        say_wrapped("%s; leave out the rows whose numbers are in %s/ids.csv, which are there and "
+                    "would be created twice",
+                    before, weir_job_directory(job));
 }
 
 /* One that has had enough rejected rows has had enough of them from the beginning. */
@@ -222,7 +237,7 @@ void job_report(struct weir_job *job, const struct weir_job_result *result,
     say_unknown(job, result);
     say_late(result);
     if (trouble[0])
-        say("%s", trouble);
+        say_wrapped("%s", trouble);
     if (result->ends & WEIR_END_DAMAGED)
         say_beyond_resume(job);
     else if (job_report_can_go_on(result))

@@ -12,6 +12,7 @@
 #include "figures.h"
 #include "jobs.h"
 #include "output.h"
+#include "say.h"
 #include "text_table.h"
 
 #define MOMENT_BYTES 32
@@ -133,18 +134,22 @@ static void add_row(struct text_table *table, const struct line *line)
     text_table_add(table, job_state_name(view->state));
 }
 
+/* A name that weir gave has operation, table and day in it. */
 static void print_table(const struct lines *lines)
 {
     static const struct text_table_column columns[] = {
-        { "JOB", false },     { "OPERATION", false }, { "TABLE", false }, { "ENVIRONMENT", false },
-        { "STARTED", false }, { "READ", true },       { "DONE", true },   { "REJECTED", true },
-        { "UNKNOWN", true },  { "NOT SENT", true },   { "STATE", false },
+        { "JOB", false, 0 },         { "OPERATION", false, 1 }, { "TABLE", false, 2 },
+        { "ENVIRONMENT", false, 4 }, { "STARTED", false, 3 },   { "READ", true, 5 },
+        { "DONE", true, 0 },         { "REJECTED", true, 0 },   { "UNKNOWN", true, 6 },
+        { "NOT SENT", true, 6 },     { "STATE", false, 0 },
     };
     struct text_table table;
     text_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < lines->count; i++)
         add_row(&table, &lines->list[i]);
-    text_table_print(&table, stdout);
+    if (text_table_print(&table, stdout))
+        say_wrapped("weir jobs: a wider terminal shows more of each; --json and `weir jobs show "
+                    "JOB` show all");
     text_table_release(&table);
 }
 

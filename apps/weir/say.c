@@ -14,6 +14,7 @@
 
 #define JSON_LINE_MAX (6 * SAY_LINE_MAX + 64) /* a byte is six at most */
 #define INDENT        2                       /* of the lines of a sentence after its first */
+#define BLANKS_MAX    16                      /* in front of a sentence */
 
 static bool as_json;
 static _Thread_local char parts[SAY_LINE_MAX]; /* of a line that is to be an object */
@@ -87,8 +88,16 @@ void say_wrapped(const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     size_t columns = as_json ? 0 : wrap_columns(STDERR_FILENO);
+    if (!columns) {
+        say("%s", line);
+        return;
+    }
+    int blanks = (int)strspn(line, " ");
+    char first[BLANKS_MAX + 1];
+    blanks = blanks < BLANKS_MAX ? blanks : BLANKS_MAX;
+    snprintf(first, sizeof(first), "%*s", blanks, "");
     weir_buf_init(&lines, (size_t)4 * SAY_LINE_MAX);
-    wrap_add(&lines, "", INDENT, columns, line);
+    wrap_add(&lines, first, (size_t)blanks + INDENT, columns, line);
     say("%.*s", (int)lines.len - 1, weir_buf_text(&lines));
     weir_buf_release(&lines);
 }

@@ -18,7 +18,7 @@
 /* One line; its end is added. */
 void say(const char *format, ...) WEIR_PRINTF(1, 2);
 
-/* The same, for a sentence: a terminal gets it broken between words. */
+/* The same, for a sentence: a terminal gets it broken between words, behind its first blanks. */
 void say_wrapped(const char *format, ...) WEIR_PRINTF(1, 2);
 
 /* One line without its end. */

@@ -51,11 +51,65 @@ static void measure(const struct text_table *table, size_t widths[TEXT_TABLE_COL
     }
 }
 
-/* Nothing is filled up behind the last word of a line. */
-static void print_cell(const struct text_table *table, size_t column, const char *cell,
-                       size_t width, FILE *out)
+/* --- which columns ---------------------------------------------------------------------------- */
+
+/* The columns that are shown, and how wide each is. */
+struct layout {
+    size_t widths[TEXT_TABLE_COLUMNS_MAX]; /* 0: left out */
+    size_t last;                           /* the last one */
+    size_t left_out;
+};
+
+static size_t whole_width(const struct text_table *table, const struct layout *layout)
 {
-    bool last = column + 1 == table->column_count;
+    size_t whole = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        whole += layout->widths[i] ? layout->widths[i] + (whole ? GAP : 0) : 0;
+    return whole;
+}
+
+static unsigned most_spare(const struct text_table *table, const struct layout *layout)
+{
+    unsigned most = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (layout->widths[i] && table->columns[i].spare > most)
+            most = table->columns[i].spare;
+    return most;
+}
+
+static void leave_out(const struct text_table *table, unsigned spare, struct layout *layout)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].spare == spare) {
+            layout->widths[i] = 0;
+            layout->left_out++;
+        }
+}
+
+/* `columns` 0: as wide as it is. False: it does not fit, whatever is left out. */
+static bool lay_out(const struct text_table *table, size_t columns, struct layout *layout)
+{
+    unsigned spare;
+    measure(table, layout->widths);
+    while (columns && whole_width(table, layout) > columns) {
+        spare = most_spare(table, layout);
+        if (!spare)
+            return false;
+        leave_out(table, spare, layout);
+    }
+    for (size_t i = 0; i < table->column_count; i++)
+        layout->last = layout->widths[i] ? i : layout->last;
+    return true;
+}
+
+/* Nothing is filled up behind the last word of a line. */
+static void print_cell(const struct text_table *table, const struct layout *layout, size_t column,
+                       const char *cell, FILE *out)
+{
+    bool last = column == layout->last;
+    size_t width = layout->widths[column];
+    if (!width)
+        return;
     int fill = (int)(width - printable_columns(weir_str_from(cell)));
     if (table->columns[column].right)
         fprintf(out, "%*s%s", fill, "", cell);
@@ -67,14 +121,6 @@ static void print_cell(const struct text_table *table, size_t column, const char
 }
 
 /* --- row by row ------------------------------------------------------------------------------- */
-
-static bool is_too_wide(const struct text_table *table, const size_t *widths, size_t columns)
-{
-    size_t whole = GAP * (table->column_count - 1);
-    for (size_t i = 0; i < table->column_count; i++)
-        whole += widths[i];
-    return columns > 0 && whole > columns;
-}
 
 static size_t widest_title(const struct text_table *table)
 {
@@ -99,18 +145,17 @@ static void print_upright(const struct text_table *table, size_t columns, FILE *
     }
 }
 
-void text_table_print(const struct text_table *table, FILE *out)
+size_t text_table_print(const struct text_table *table, FILE *out)
 {
-    size_t widths[TEXT_TABLE_COLUMNS_MAX], columns = wrap_columns(fileno(out));
-    measure(table, widths);
-    if (is_too_wide(table, widths, columns)) {
+    struct layout layout = { 0 };
+    size_t columns = wrap_columns(fileno(out));
+    if (!lay_out(table, columns, &layout)) {
         print_upright(table, columns, out);
-        return;
+        return 0;
     }
     for (size_t i = 0; i < table->column_count; i++)
-        print_cell(table, i, table->columns[i].title, widths[i], out);
-    for (size_t i = 0; i < table->cell_count; i++) {
-        size_t column = i % table->column_count;
-        print_cell(table, column, table->cells[i], widths[column], out);
-    }
+        print_cell(table, &layout, i, table->columns[i].title, out);
+    for (size_t i = 0; i < table->cell_count; i++)
+        print_cell(table, &layout, i % table->column_count, table->cells[i], out);
+    return layout.left_out;
 }

@@ -36,16 +36,30 @@ STATES = {"a-good": "finished", "b-rejects": "finished with rejects", "c-open": 
           "d-broken": "damaged"}
 
 
-def test_on_a_narrow_terminal_each_cell_has_a_line(folder):
+def test_on_a_narrow_terminal_columns_that_can_be_spared_are_left_out(folder):
     with world(WEIR, SIM, folder) as it:
         make_all(it)
-        result = it.weir("jobs", env={"COLUMNS": "80"})
+        narrow = {columns: it.weir("jobs", env={"COLUMNS": str(columns)}) for columns in (100, 80, 60, 50)}
+    for columns, result in narrow.items():
+        lines = result.stdout.splitlines()
+        assert len(lines) == 1 + len(STATES) and max(map(len, lines)) <= columns, result
+        assert {re.split("  +", line)[0]: re.split("  +", line)[-1] for line in lines[1:]} == STATES, result
+        assert "--json" in result.stderr, result
+    titles = [len(result.stdout.splitlines()[0].split()) for result in narrow.values()]
+    assert titles == sorted(titles, reverse=True) and titles[0] > titles[-1], titles
+    assert narrow[50].stdout.splitlines()[0].split() == ["JOB", "DONE", "REJECTED", "STATE"], narrow[50]
+
+
+def test_on_a_terminal_that_is_narrower_still_each_cell_has_a_line(folder):
+    with world(WEIR, SIM, folder) as it:
+        make_all(it)
+        result = it.weir("jobs", env={"COLUMNS": "40"})
         shown = it.weir("jobs", "show", "c-open")
     blocks = [dict(re.split("  +", line, 1) for line in block.splitlines())
               for block in result.stdout.split("\n\n")]
     assert {block["JOB"]: block["STATE"] for block in blocks} == STATES, result
     assert shown.stdout.count("\nnot finished rows from 4 on\n") == 1, shown
-    assert max(map(len, result.stdout.splitlines())) <= 80, result
+    assert max(map(len, result.stdout.splitlines())) <= 40, result
 
 
 def test_the_list_has_every_job_with_its_state_and_numbers(folder):

@@ -183,5 +183,18 @@ def test_what_cannot_be_found_read_or_written(folder):
         assert broken.returncode == 2 and broken.stdout == "" and broken.stderr, broken
 
 
+def test_the_last_lines_are_broken_between_words(folder):
+    with world(WEIR, SIM, folder) as it:
+        it.set_faults(bad_names())
+        wide = it.work("create", "account", it.rows(20, bad=(3, 7)))
+        narrow = it.work("create", "account", it.rows(20, bad=(3, 7)), env={"COLUMNS": "40"})
+    assert wide.returncode == narrow.returncode == 1, (wide, narrow)
+    lines = narrow.stderr[narrow.stderr.index("read 20 ="):].splitlines()
+    assert len(lines) > len(wide.stderr[wide.stderr.index("read 20 ="):].splitlines()), narrow
+    assert all(len(line) <= 40 or "/" in line for line in lines), narrow
+    words = {word for line in lines for word in line.split() if word.isalpha()}
+    assert words <= set(wide.stderr.split()), (words, wide)
+
+
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

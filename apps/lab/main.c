@@ -5,6 +5,7 @@
  *
  *     run       a row for each scenario and policy, or JSON for each seed
  *     compare   tables and plots
+ *     draw      scenarios at random
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,13 +16,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "lab/compare.h"
+#include "lab/draw.h"
 #include "lab/svg.h"
 #include "lab/trace.h"
 #include "weir/weir.h"
 
-#define DEFAULT_POLICIES "aimd,dop,fixed:4,aimd-seed"
+#define DEFAULT_POLICIES "budget,aimd,dop,fixed:4,aimd-seed"
 #define DEFAULT_FOLDER   "scenarios"
+#define DEFAULT_DRAWN    60
 #define TRACED_MAX       6
+#define SEED_MAX         1000000
 #define EXIT_USAGE       2
 #define EXIT_IO          7
 
@@ -29,6 +33,7 @@ static const char usage[] =
     "usage: weir-lab run SCENARIO... [--policy P,...] [--seeds N] [--jobs N] [--json] [--edge]\n"
     "       weir-lab compare [SCENARIO...] --out DIR [--policy P,...] [--seeds N] [--jobs N]\n"
     "                        [--trace NAME] [--edge]\n"
+    "       weir-lab draw --out DIR [--seed N] [--count N]\n"
     "\n"
     "Runs the pool with each policy against the simulator's law in virtual time. A SCENARIO is a\n"
     "file, or a folder with .json files. run prints a row for each scenario and policy, the\n"
@@ -39,6 +44,8 @@ static const char usage[] =
     "served\n"
     "compare (of " DEFAULT_FOLDER ", if none is named) writes comparison.md, comparison.json,\n"
     "policies.svg, shares.svg and throttles.svg into DIR, and timeline.svg with --trace.\n"
+    "draw writes scenarios that are drawn at random into DIR, to judge a policy by worlds that it\n"
+    "was not made for: each differs from a plain one in one to three axes of the format.\n"
     "\n"
     "  --policy P,...  aimd, aimd:conservative, aimd:balanced, aimd:aggressive, budget,\n"
     "                  budget:explore, dop, fixed:N, and peers: retry-after, aimd-seed,\n"
@@ -50,8 +57,10 @@ static const char usage[] =
     "  --json          one JSON object a line for each scenario, policy and seed\n"
     "  --edge          also what an edge rider does, which no compliant client would: for "
     "information\n"
-    "  --out DIR       where compare writes; it is made if it is not there\n"
+    "  --out DIR       where compare and draw write; it is made if it is not there\n"
     "  --trace NAME    the scenario whose timeline is drawn, with the first six policies\n"
+    "  --seed N        what is drawn: the same seed, the same scenarios, 1 to 1000000 (1)\n"
+    "  --count N       how many, 1 to 1000 (60)\n"
     "  --help, --version\n"
     "\n"
     "example: weir-lab run scenarios/slow-8s.json --policy aimd,dop --seeds 20\n";
@@ -61,6 +70,8 @@ struct arguments {
     bool json;
     const char *out;
     const char *trace;
+    uint32_t seed;  /* 0: not said */
+    uint32_t count; /* 0: not said */
 };
 
 /* --- arguments -------------------------------------------------------------------------------- */
@@ -123,6 +134,10 @@ static int take_option(int option, struct arguments *arguments)
     case 't':
         arguments->trace = optarg;
         return 0;
+    case 'd':
+        return read_number("seed", optarg, SEED_MAX, &arguments->seed);
+    case 'c':
+        return read_number("count", optarg, LAB_DRAWN_MAX, &arguments->count);
     default:
         return EXIT_USAGE;
     }
@@ -289,20 +304,41 @@ static enum weir_status compare(const struct lab_files *files, const struct argu
 
 static int refuse_verb(const char *verb)
 {
-    static const char *const verbs[] = { "run", "compare" };
-    const char *nearest = weir_str_nearest(weir_str_from(verb), verbs, 2);
+    static const char *const verbs[] = { "run", "compare", "draw" };
+    const char *nearest = weir_str_nearest(weir_str_from(verb), verbs, 3);
     if (!nearest)
         return complain("say what to do: weir-lab run SCENARIO... (--help shows more)");
     fprintf(stderr, "weir-lab: there is no command \"%s\"; did you mean \"%s\"?\n", verb, nearest);
     return EXIT_USAGE;
 }
 
+static int fail(enum weir_status status, const struct weir_error *err)
+{
+    complain(err->message);
+    return status == WEIR_E_INVALID ? EXIT_USAGE : EXIT_IO;
+}
+
+static int draw(const struct arguments *arguments)
+{
+    struct weir_error err;
+    if (!arguments->out)
+        return complain("draw takes --out DIR, where to write to");
+    enum weir_status status =
+        lab_draw_files(arguments->seed ? arguments->seed : 1,
+                       arguments->count ? arguments->count : DEFAULT_DRAWN, arguments->out, &err);
+    return status ? fail(status, &err) : 0;
+}
+
 static int act(const char *verb, char **paths, int count, const struct arguments *arguments)
 {
     static char *all[] = { (char *)DEFAULT_FOLDER };
     bool comparing = strcmp(verb, "compare") == 0;
+    if (strcmp(verb, "draw") == 0)
+        return count ? complain("draw takes no scenario file") : draw(arguments);
     if (!comparing && strcmp(verb, "run") != 0)
         return refuse_verb(verb);
+    if (arguments->seed || arguments->count)
+        return complain("--seed and --count are for draw; --seeds N runs seeds 1 to N");
     if (!comparing && !count)
         return complain("run takes at least one scenario file");
     if (comparing && !arguments->out)
@@ -315,17 +351,15 @@ static int act(const char *verb, char **paths, int count, const struct arguments
     }
     enum weir_status status = (comparing ? compare : run)(&files, arguments, &err);
     lab_files_release(&files);
-    if (!status)
-        return 0;
-    complain(err.message);
-    return status == WEIR_E_INVALID ? EXIT_USAGE : EXIT_IO;
+    return status ? fail(status, &err) : 0;
 }
 
 static const struct option options[] = {
     { "policy", required_argument, NULL, 'p' }, { "seeds", required_argument, NULL, 's' },
     { "jobs", required_argument, NULL, 'n' },   { "json", no_argument, NULL, 'j' },
     { "edge", no_argument, NULL, 'e' },         { "out", required_argument, NULL, 'o' },
-    { "trace", required_argument, NULL, 't' },  { "help", no_argument, NULL, 'h' },
+    { "trace", required_argument, NULL, 't' },  { "seed", required_argument, NULL, 'd' },
+    { "count", required_argument, NULL, 'c' },  { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 },
 };
 

@@ -88,17 +88,44 @@ def test_a_folder_stands_for_its_scenarios(folder):
         xml.etree.ElementTree.parse(plot)
 
 
+def test_what_is_drawn_depends_on_the_seed_alone(folder):
+    drawn = {}
+    for name, seed, count in (("few", 7, 20), ("many", 7, 40), ("other", 8, 20)):
+        result = lab("draw", "--seed", seed, "--count", count, "--out", f"{folder}/{name}")
+        assert result.returncode == 0 and not result.stdout, result
+        paths = sorted((pathlib.Path(folder) / name).iterdir())
+        assert [path.name for path in paths] == [f"{i:03}.json" for i in range(count)]
+        drawn[name] = [path.read_text() for path in paths]
+    assert drawn["few"] == drawn["many"][:20]
+    assert not set(drawn["few"]) & set(drawn["other"])
+
+
+def test_what_is_drawn_differs_in_one_to_three_axes_and_can_be_run(folder):
+    assert lab("draw", "--seed", 3, "--count", 300, "--out", folder + "/drawn").returncode == 0
+    drawn = [json.loads(path.read_text().split("\n", 1)[1]) for path in (pathlib.Path(folder) / "drawn").iterdir()]
+    axes = [world["name"].split("-", 3)[3].split("+") for world in drawn]
+    assert {len(chosen) for chosen in axes} == {1, 2, 3}
+    assert len({axis.split("-")[0] for chosen in axes for axis in chosen}) == 22
+    rows = lines(lab("run", *(f"{folder}/drawn/{i:03}.json" for i in range(4)), "--policy", "budget",
+                     "--seeds", 1, "--json"))
+    assert len(rows) == 4 and all(row["items"] > 0 for row in rows)
+
+
 def test_wrong_arguments_are_explained(folder):
     for arguments, message in (
         ([], "say what to do"),
         (["walk"], "say what to do"),
         (["rn", SOME[0]], 'there is no command "rn"; did you mean "run"?'),
-        (["run", "--sed", "3"], 'there is no option "--sed"; did you mean --seeds?'),
+        (["run", "--seds", "3"], 'there is no option "--seds"; did you mean --seeds?'),
         (["run", "--wobble"], 'there is no option "--wobble"; --help shows them'),
         (["run", "--seeds"], "--seeds lacks its value"),
         (["run", "--json=1"], "--json takes no value"),
         (["run"], "run takes at least one scenario file"),
         (["compare", SOME[0]], "compare takes --out DIR"),
+        (["draw"], "draw takes --out DIR"),
+        (["draw", SOME[0], "--out", folder], "draw takes no scenario file"),
+        (["draw", "--count", "1001", "--out", folder], '--count is "1001": it takes a number from 1 to 1000'),
+        (["run", SOME[0], "--seed", "3"], "--seed and --count are for draw"),
         (["run", SOME[0], "--seeds", "0"], '--seeds is "0": it takes a number from 1 to 10000'),
         (["run", SOME[0], "--jobs", "65"], '--jobs is "65": it takes a number from 1 to 64'),
         (["run", SOME[0], "--policy", "vegas"], 'no policy is called "vegas"'),

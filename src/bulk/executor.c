@@ -28,7 +28,7 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
         .crossover_us = WEIR_SIZING_CROSSOVER_US,
         .first_begun_us = WEIR_FOREVER,
         .unreachable_us = WEIR_FOREVER,
-        .failing_since_us = WEIR_FOREVER,
+        .failing = weir_failing_none(),
         .stop_us = WEIR_FOREVER,
     };
     weir_rng_init(&executor->rng, seed, STREAM);
@@ -85,7 +85,7 @@ void weir_executor_next_pass(struct weir_executor *executor, const struct weir_p
     executor->bad_seen = 0;
     executor->any_done = false;
     executor->done_begun_us = 0;
-    executor->failing_since_us = WEIR_FOREVER;
+    executor->failing = weir_failing_none();
 }
 
 /* --- batches ---------------------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ void weir_executor_offer(struct weir_executor *executor, struct weir_batch *batc
 {
     weir_batch_open(batch);
     if (!executor->live_count) /* to wait for input is not to fail */
-        executor->failing_since_us = WEIR_FOREVER;
+        executor->failing = weir_failing_none();
     enlist(executor, batch);
     weir_turns_open(&executor->turns, batch->serial);
     taint_old(executor, batch);

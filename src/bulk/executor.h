@@ -21,7 +21,7 @@
  *   ok            its rows are done, once the journal has them
  *   throttle      the same load again, at once, wherever there is a lease
  *   transient     again after a back-off with jitter; an unknown outcome taints the rows; given
- *                 up after MaxRetryTime of nothing else
+ *                 up after MaxRetryTime of it and of throttles, of which little counts (failing.h)
  *   race          again after a short back-off
  *   too big       two halves, at once
  *   timed out     two halves, after a back-off; likewise a $batch that is refused for no reason
@@ -119,11 +119,11 @@ struct weir_executor {
     uint32_t bad_seen;    /* how many of them there were, at most 40 */
 
     /* Reaching the service. */
-    bool contacted;           /* it has answered at all */
-    int64_t first_begun_us;   /* WEIR_FOREVER: nothing was sent */
-    int64_t unreachable_us;   /* nobody has answered since; WEIR_FOREVER: somebody has */
-    bool *unreachable;        /* by connection: its last request did not get there */
-    int64_t failing_since_us; /* nothing but failures that are no throttles; WEIR_FOREVER: none */
+    bool contacted;         /* it has answered at all */
+    int64_t first_begun_us; /* WEIR_FOREVER: nothing was sent */
+    int64_t unreachable_us; /* nobody has answered since; WEIR_FOREVER: somebody has */
+    bool *unreachable;      /* by connection: its last request did not get there */
+    struct weir_failing failing;
 
     struct weir_table64 first_rows; /* of derived ids: key → row that was sent as the job began */
 

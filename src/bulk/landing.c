@@ -103,6 +103,26 @@ void weir_landing_refused(struct weir_landing *landing)
     weir_landing_steer_all(landing, WEIR_COURSE_AGAIN);
 }
 
+static bool is_failure(enum weir_class class_)
+{
+    return class_ == WEIR_CLASS_TRANSIENT || class_ == WEIR_CLASS_RACE;
+}
+
+/* What a $batch has come to: its parts, if none did better than to fail or to be throttled; one
+ * that did shows a service. */
+static enum weir_class class_of_all(const struct weir_report *report)
+{
+    enum weir_class all = report->answer.verdict.class_;
+    for (uint32_t i = 0; report->items && i < report->item_count; i++) {
+        enum weir_class class_ = report->items[i].verdict.class_;
+        if (!is_failure(class_) && class_ != WEIR_CLASS_THROTTLE)
+            return class_;
+        if (i == 0 || is_failure(class_))
+            all = class_;
+    }
+    return all;
+}
+
 /* Not too big, and no row is to blame: smaller ones may fail just as well. */
 static bool halves_in_doubt(const struct weir_landing *landing)
 {
@@ -111,6 +131,17 @@ static bool halves_in_doubt(const struct weir_landing *landing)
     bool blames_nobody = verdict->class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE;
     return landing->counts[WEIR_COURSE_HALVES] &&
            (report->timed_out || blames_nobody || verdict->outcome == WEIR_OUTCOME_UNKNOWN);
+}
+
+/* To be throttled ends no row of failures: each is counted apart. */
+static void count_none(struct weir_landing *landing)
+{
+    struct weir_load *load = landing->load;
+    if (!landing->done_rows && (load->transients || load->races) &&
+        class_of_all(landing->report) == WEIR_CLASS_THROTTLE)
+        weir_failing_throttle(&load->failing);
+    else
+        weir_load_forgive(load);
 }
 
 /*
@@ -122,17 +153,19 @@ static void count_failures(struct weir_landing *landing)
     struct weir_load *load = landing->load;
     landing->transient |= halves_in_doubt(landing);
     if (landing->counts[WEIR_COURSE_HALVES] && landing->report->timed_out)
-        load->failing_since_us = landing->now_us;
+        load->failing = weir_failing_since(landing->now_us);
     if (!landing->transient && !landing->race && !landing->refusal) {
-        weir_load_forgive(load);
+        count_none(landing);
         return;
     }
     load->transients += landing->transient;
     load->races += landing->race;
     load->refusals += landing->refusal;
-    if (load->failing_since_us == WEIR_FOREVER && !landing->refusal)
-        load->failing_since_us =
-            load->begun_us < landing->now_us ? load->begun_us : landing->now_us;
+    int64_t now_us = landing->now_us;
+    int64_t begun_us = load->begun_us < now_us ? load->begun_us : now_us;
+    if (!landing->refusal)
+        weir_failing_add(&load->failing, begun_us, landing->executor->plan.max_retry_time_us,
+                         now_us);
 }
 
 static int64_t span_us(int64_t first_us, int64_t longest_us, int count)
@@ -149,8 +182,8 @@ void weir_executor_rest(struct weir_executor *executor, struct weir_load *load, 
     int64_t span = failures ? span_us(TRANSIENT_FIRST_US, TRANSIENT_LONGEST_US, failures)
                             : span_us(RACE_FIRST_US, RACE_LONGEST_US, load->races);
     double chance = weir_rng_unit(&executor->rng);
-    if (load->failing_since_us != WEIR_FOREVER &&
-        now_us - load->failing_since_us >= executor->plan.max_retry_time_us) {
+    int64_t limit_us = executor->plan.max_retry_time_us;
+    if (weir_failing_for_us(&load->failing, limit_us, now_us) >= limit_us) {
         weir_executor_give_up(executor, load, now_us);
         return;
     }
@@ -324,23 +357,10 @@ static void note_contact(struct weir_executor *executor, uint32_t connection, bo
 
 static void note_failing(struct weir_executor *executor, int64_t now_us)
 {
-    if (executor->failing_since_us == WEIR_FOREVER)
-        executor->failing_since_us = now_us;
+    weir_failing_add(&executor->failing, now_us, executor->plan.max_retry_time_us, now_us);
 }
 
-/* What a $batch has come to: its parts, if they all failed; one that did not shows a service. */
-static enum weir_class class_of_all(const struct weir_report *report)
-{
-    enum weir_class class_ = report->answer.verdict.class_;
-    for (uint32_t i = 0; report->items && i < report->item_count; i++) {
-        class_ = report->items[i].verdict.class_;
-        if (class_ != WEIR_CLASS_TRANSIENT && class_ != WEIR_CLASS_RACE)
-            break;
-    }
-    return class_;
-}
-
-/* Does the service do anything at all? To throttle is something; what took too long may be done
+/* Does the service do anything at all? To throttle tells nothing; what took too long may be done
  * with fewer rows. */
 static void note_service(struct weir_landing *landing)
 {
@@ -349,11 +369,13 @@ static void note_service(struct weir_landing *landing)
     enum weir_class class_ = class_of_all(report);
     if (report->timed_out && landing->load->row_count > 1)
         return;
-    if (class_ == WEIR_CLASS_TRANSIENT || class_ == WEIR_CLASS_RACE ||
+    if (is_failure(class_) ||
         (class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE && !report->items))
         note_failing(executor, landing->now_us);
+    else if (class_ == WEIR_CLASS_THROTTLE)
+        weir_failing_throttle(&executor->failing);
     else if (class_ != WEIR_CLASS_UNSENT && class_ != WEIR_CLASS_BAD_CREDENTIALS)
-        executor->failing_since_us = WEIR_FOREVER;
+        executor->failing = weir_failing_none();
 }
 
 /*
@@ -365,9 +387,9 @@ static void end_if_nothing_works(struct weir_executor *executor, int64_t now_us)
     const uint32_t *counts = executor->loads.counts;
     bool has_more = counts[WEIR_LOAD_LINED] || counts[WEIR_LOAD_RESTING] ||
                     counts[WEIR_LOAD_BOARDING] || counts[WEIR_LOAD_FLYING];
+    int64_t limit_us = executor->plan.max_retry_time_us;
     if (has_more && !weir_executor_is_stopping(executor) &&
-        executor->failing_since_us != WEIR_FOREVER &&
-        now_us - executor->failing_since_us > executor->plan.max_retry_time_us)
+        weir_failing_for_us(&executor->failing, limit_us, now_us) > limit_us)
         weir_executor_stop(executor, WEIR_END_UNREACHABLE, now_us);
 }
 
@@ -492,8 +514,7 @@ void weir_executor_unsent(struct weir_executor *executor, struct weir_load *flig
         weir_loads_move(&executor->loads, flight, WEIR_LOAD_LINED);
     } else {
         flight->unsent++;
-        if (flight->failing_since_us == WEIR_FOREVER)
-            flight->failing_since_us = now_us;
+        weir_failing_add(&flight->failing, now_us, executor->plan.max_retry_time_us, now_us);
         weir_executor_rest(executor, flight, now_us);
     }
     end_if_nothing_works(executor, now_us);

@@ -70,7 +70,7 @@ struct weir_load *weir_loads_add(struct weir_loads *loads, struct weir_batch *ba
     load->row_count = row_count;
     load->denied_by = WEIR_NOBODY;
     load->avoid = WEIR_NOBODY;
-    load->failing_since_us = WEIR_FOREVER;
+    load->failing = weir_failing_none();
     loads->table[load->place] = load;
     loads->counts[WEIR_LOAD_BLOCKED]++;
     return load;
@@ -89,7 +89,7 @@ struct weir_load *weir_loads_cut(struct weir_loads *loads, const struct weir_loa
     load->unsent = from->unsent;
     load->races = from->races;
     load->refusals = from->refusals;
-    load->failing_since_us = from->failing_since_us;
+    load->failing = from->failing;
     return load;
 }
 
@@ -139,5 +139,5 @@ void weir_load_forgive(struct weir_load *load)
     load->races = 0;
     load->refusals = 0;
     load->unsent = 0;
-    load->failing_since_us = WEIR_FOREVER;
+    load->failing = weir_failing_none();
 }

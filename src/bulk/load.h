@@ -22,6 +22,7 @@
 
 #include "base/heap.h"
 #include "bulk/batch.h"
+#include "bulk/failing.h"
 #include "weir/pool.h"
 
 enum weir_load_mode {
@@ -54,9 +55,9 @@ struct weir_load {
     uint32_t avoid;     /* connection that it should not go to again; WEIR_NOBODY: none */
     int transients;     /* in a row, as the next two */
     int races;
-    int refusals;             /* of the credentials */
-    int unsent;               /* for want of a token: nobody has seen it, so it is no retry */
-    int64_t failing_since_us; /* nothing but failures that are no throttles; WEIR_FOREVER: none */
+    int refusals; /* of the credentials */
+    int unsent;   /* for want of a token: nobody has seen it, so it is no retry */
+    struct weir_failing failing;
 
     int64_t due_us; /* resting */
     struct weir_lease lease;
@@ -104,7 +105,7 @@ void weir_loads_wake(struct weir_loads *loads, int64_t now_us);
 /* A failure that is no throttle was the last thing that happened to it. */
 static inline bool weir_load_is_retry(const struct weir_load *load)
 {
-    return load->transients || load->races;
+    return (load->transients || load->races) && !load->failing.throttled;
 }
 
 /* On a connection, on the wire or nearly so. */

@@ -381,15 +381,15 @@ START_TEST(whether_the_service_fails_is_told_by_what_is_its_own_affair)
     start_warm();
     give(2);
     reply_each(flight(), RACE, WEIR_FAULT_NONE);
-    ck_assert(executor.failing_since_us == rig.now_us); /* all parts failed */
-    int64_t since_us = executor.failing_since_us;
+    ck_assert(executor.failing.since_us == rig.now_us); /* all parts failed */
+    int64_t since_us = executor.failing.since_us;
     reply(flight_later(MINUTES(1)), verdict(WEIR_CLASS_UNSENT, WEIR_OUTCOME_NOT_EXECUTED, 0));
-    ck_assert(executor.failing_since_us == since_us); /* what was not sent tells nothing */
+    ck_assert(executor.failing.since_us == since_us); /* what was not sent tells nothing */
     struct weir_load *load = flight_later(MINUTES(1));
     struct weir_report report = each(load);
     say(&report, 0, OTHER, WEIR_FAULT_NONE); /* it says no of a row: it is there */
     answer(load, report);
-    ck_assert(executor.failing_since_us == WEIR_FOREVER);
+    ck_assert(executor.failing.since_us == WEIR_FOREVER);
     finish(1);
 }
 END_TEST

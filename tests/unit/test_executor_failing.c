@@ -140,6 +140,63 @@ START_TEST(a_service_that_only_fails_ends_the_job_after_the_time_for_one_load)
 }
 END_TEST
 
+/* Of a $batch each part is, and with them the connection. */
+static void fail_or_throttle(struct weir_load *load, struct weir_verdict said)
+{
+    struct weir_report report = each(load);
+    for (uint32_t i = 0; i < load->row_count; i++)
+        say(&report, i, said, WEIR_FAULT_NONE);
+    if (said.class_ == WEIR_CLASS_THROTTLE)
+        report.answer.verdict = said;
+    answer(load, load->mode == WEIR_LOAD_SINGLES ? report : whole(said, WEIR_FAULT_NONE));
+}
+
+START_TEST(throttles_between_failures_do_not_keep_a_job_alive)
+{
+    for (int bulk = 0; bulk < 2; bulk++) {
+        setup(2, 4);
+        plan.bulk = bulk;
+        start();
+        for (int i = 0; i < 40; i++)
+            give(2);
+        int64_t begun_us = rig.now_us;
+        while (!over && rig.now_us - begun_us < MINUTES(60)) {
+            struct weir_load *load = try_flight();
+            if (load) /* by turns */
+                fail_or_throttle(load, weir_load_state(load, 0)->attempts % 2 ? BUSY : THROTTLED);
+            else
+                pass_time(begun_us + MINUTES(60));
+        }
+        ck_assert(over);
+        ck_assert(rig.now_us - begun_us >= MINUTES(10) && rig.now_us - begun_us < MINUTES(30));
+        ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 80);
+        finish(10);
+    }
+}
+END_TEST
+
+/* An hour in all, of which a few seconds were waited for failures. */
+START_TEST(to_wait_for_a_throttle_is_no_time_of_failing)
+{
+    struct weir_verdict long_ = THROTTLED;
+    long_.retry_after_us = MINUTES(6);
+    for (int bulk = 0; bulk < 2; bulk++) {
+        setup(1, 1);
+        plan.bulk = bulk;
+        start_warm();
+        give(1);
+        for (int i = 0; i < 5; i++) {
+            reply(flight_later(MINUTES(7)), BUSY);
+            reply(flight_later(MINUTES(1)), long_);
+            reply(flight_later(MINUTES(7)), long_);
+        }
+        ck_assert_uint_eq(executor.result.ends, 0);
+        reply(flight_later(MINUTES(7)), OK_);
+        finish(0);
+    }
+}
+END_TEST
+
 START_TEST(time_without_input_is_no_time_of_failing)
 {
     setup(1, 1);
@@ -294,6 +351,8 @@ int main(void)
     suite_add(&s, later_the_service_may_be_away_for_five_minutes);
     suite_add(&s, a_service_that_is_back_is_found_before_the_job_gives_up);
     suite_add(&s, a_service_that_only_fails_ends_the_job_after_the_time_for_one_load);
+    suite_add(&s, throttles_between_failures_do_not_keep_a_job_alive);
+    suite_add(&s, to_wait_for_a_throttle_is_no_time_of_failing);
     suite_add(&s, time_without_input_is_no_time_of_failing);
     suite_add(&s, no_token_is_as_if_nobody_answered);
     suite_add(&s, what_had_no_token_is_no_retry);

@@ -129,6 +129,15 @@ static void add_text(struct weir_buf *line, const char *key, struct weir_str tex
         weir_buf_add_text(line, "null");
 }
 
+/* As in errors.jsonl: a row that was never sent has none. */
+static void add_status(struct weir_buf *line, int http_status)
+{
+    if (http_status)
+        weir_buf_printf(line, ",\"http_status\":%d", http_status);
+    else
+        weir_buf_add_text(line, ",\"http_status\":null");
+}
+
 static void add_code(struct weir_buf *line, uint32_t code)
 {
     if (code)
@@ -158,7 +167,7 @@ static void add_object(struct weir_buf *line, const struct weir_job_facts *facts
     add_text(line, "file", weir_str_from(path));
     add_text(line, "column", reject->column);
     add_text(line, "class", reject->class_name);
-    weir_buf_printf(line, ",\"http_status\":%d", reject->http_status);
+    add_status(line, reject->http_status);
     add_code(line, reject->service_code);
     add_text(line, "message", reject->message);
     add_text(line, "request_id", reject->request_id);

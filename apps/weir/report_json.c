@@ -335,6 +335,16 @@ static void add_timeline(struct weir_buf *text, const struct report_data *data)
 
 /* --- problems --------------------------------------------------------------------------------- */
 
+/* As in errors.jsonl: rows that were never sent have none. */
+static void add_status(struct weir_buf *text, int http_status)
+{
+    add_key(text, "http_status");
+    if (http_status)
+        weir_buf_printf(text, "%d", http_status);
+    else
+        weir_buf_add_text(text, "null");
+}
+
 static void add_problem(struct weir_buf *text, const struct report_problem *it)
 {
     comma(text);
@@ -342,7 +352,7 @@ static void add_problem(struct weir_buf *text, const struct report_problem *it)
     add_count(text, "rows", it->rows);
     add_words(text, "name", it->name);
     add_words(text, "class", it->class_name);
-    add_count(text, "http_status", (uint64_t)it->http_status);
+    add_status(text, it->http_status);
     add_key(text, "service_code");
     if (it->service_code)
         weir_buf_printf(text, "\"0x%08" PRIx32 "\"", it->service_code);

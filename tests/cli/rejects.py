@@ -106,6 +106,7 @@ def test_objects_are_joined_with_their_errors(folder):
         for one in found:
             for key in ("column", "class", "http_status", "service_code", "message", "file"):
                 assert one[key] == why[one["row"]][key], (key, one)
+        assert found[0]["http_status"] == 400 and found[1]["http_status"] is None, found
         assert found[0]["record"] == {"name": "BAD", "accountnumber": "A1"}, found
         assert found[1]["text"] == "no object" and "record" not in found[1], found
         assert found[2]["text"] == '{"name": "BAD" /* no */}', found

@@ -122,6 +122,7 @@ def test_problems_are_the_rejects_counted(folder):
             first = by_row[problem["example"]["row"]]
             assert first == alike[0] and first["message"] == problem["message"]
             assert first["byte_offset"] == problem["example"]["byte_offset"]
+            assert first["http_status"] == problem["http_status"] != 0, (first, problem)
             assert problem["suggestion"] and problem["name"] in result.stderr
         values = {problem["example"]["value"] for problem in report["problems"]}
         assert values == {"7 EUR", EVIL, None}, values

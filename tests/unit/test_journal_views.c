@@ -277,7 +277,7 @@ START_TEST(exported_files_say_what_the_journal_says)
     ck_assert_str_eq(
         weir_buf_text(&file),
         "{\"row\":3,\"file\":\"/data/"
-        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
+        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":null,"
         "\"service_code\":null,\"message\":null,\"request_id\":null,\"connection\":null,"
         "\"attempts\":0,\"superseded\":true}\n"
         "{\"row\":7,\"file\":\"-\",\"byte_offset\":70,\"column\":\"name\",\"class\":\"bad rows\","
@@ -285,7 +285,7 @@ START_TEST(exported_files_say_what_the_journal_says)
         "\"request_id\":\"r1\",\"connection\":\"AppUser1\",\"attempts\":2,"
         "\"superseded\":false}\n"
         "{\"row\":9,\"file\":\"/data/"
-        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":0,"
+        "a.csv\",\"byte_offset\":0,\"column\":null,\"class\":null,\"http_status\":null,"
         "\"service_code\":null,\"message\":null,\"request_id\":null,\"connection\":null,"
         "\"attempts\":0,\"superseded\":false}\n");
     slurp("ids.csv", &file);

@@ -252,8 +252,7 @@ enum weir_status weir_job_facts_parse(struct weir_job *job, const struct weir_jo
     job->options.format = weir_job_keep(job, facts->suffix);
     job->options.name = weir_job_keep(job, facts->job);
     job->started_us = facts->started_us;
-    memcpy(job->ids.job, facts->id_bytes, sizeof(job->ids.job));
-    job->ids.started_s = facts->started_us / WEIR_US_PER_S;
+    job->ids = weir_job_facts_row_ids(facts);
     snprintf(job->organisation, sizeof(job->organisation), "%s", facts->organisation);
     read_paths(job, facts);
     return WEIR_OK;

@@ -44,7 +44,9 @@ void weir_reach_name(uint32_t pass, char name[WEIR_REACH_NAME_MAX])
 void weir_scribe_init(struct weir_scribe *scribe, struct weir_journal *journal,
                       const struct weir_options *settings)
 {
-    *scribe = (struct weir_scribe){ .journal = journal, .settings = settings };
+    *scribe = (struct weir_scribe){ .journal = journal,
+                                    .settings = settings,
+                                    .made = weir_job_facts_row_ids(weir_journal_facts(journal)) };
     weir_superseded_init(&scribe->superseded);
     weir_buf_init(&scribe->ids, WEIR_TARGETS_MAX * sizeof(struct weir_guid));
     weir_buf_init(&scribe->message, WEIR_JOURNAL_TEXT_MAX);
@@ -189,15 +191,22 @@ static struct weir_guid id_of(const struct weir_row *row, const struct weir_row_
     return id;
 }
 
-static struct weir_str collect_ids(struct weir_scribe *scribe, const struct weir_receipt *receipt)
+/* All of them, or none if each is the one that was made for its row and can be made again: it is
+ * compared, whoever has named it. */
+static struct weir_str collect_ids(struct weir_scribe *scribe, const struct weir_receipt *receipt,
+                                   bool *ret_made)
 {
+    bool made = scribe->with_ids;
     weir_buf_reset(&scribe->ids);
     for (uint32_t i = 0; scribe->with_ids && i < receipt->row_count; i++) {
-        struct weir_guid id =
-            id_of(&weir_receipt_rows(receipt)[i], &weir_receipt_states(receipt)[i]);
+        const struct weir_row *row = &weir_receipt_rows(receipt)[i];
+        struct weir_guid id = id_of(row, &weir_receipt_states(receipt)[i]);
+        struct weir_guid own = weir_row_ids_make(&scribe->made, row->number);
+        made = made && weir_guid_equal(&id, &own);
         weir_buf_add(&scribe->ids, &id, sizeof(id));
     }
-    return weir_str(scribe->ids.ptr, scribe->ids.len);
+    *ret_made = made;
+    return weir_str(scribe->ids.ptr, made ? 0 : scribe->ids.len);
 }
 
 static enum weir_status write_range(struct weir_scribe *scribe, struct weir_scribe_item *item,
@@ -214,8 +223,8 @@ static enum weir_status write_range(struct weir_scribe *scribe, struct weir_scri
         .last = last->number,
         .offset = rows->offset,
         .behind = last->end,
-        .ids = collect_ids(scribe, receipt),
     };
+    range.ids = collect_ids(scribe, receipt, &range.ids_made);
     return weir_journal_add_range(scribe->journal, &range, &item->journal_serial, err);
 }
 

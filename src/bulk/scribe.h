@@ -29,6 +29,7 @@ struct weir_scribe {
     const struct weir_options *settings; /* for the names of connections */
     uint32_t pass;                       /* that records belong to */
     bool with_ids;                       /* rows are created: their ids are kept */
+    struct weir_row_ids made;            /* which need not be written down */
     bool rows_are_there; /* a later pass of a create: under an id that was made for it a row would
                             be doubled if it were fed in again, so its reject is without bytes */
     bool marks;          /* a later row of a key replaces an earlier one; in a create it does not:

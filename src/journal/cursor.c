@@ -65,8 +65,10 @@ static void bind(struct weir_cursor *cursor)
 
 static void keep(struct weir_cursor *cursor, struct weir_entry *record)
 {
-    if (cursor->order == WEIR_CURSOR_RANGES)
+    if (cursor->order == WEIR_CURSOR_RANGES) {
         record->range.ids.len = 0;
+        record->range.ids_made = false;
+    }
     cursor->after[2] = record->serial;
     if (record->kind == WEIR_ENTRY_RANGE)
         cursor->after[0] = record->range.first;

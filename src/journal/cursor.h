@@ -22,7 +22,7 @@ struct weir_journal_view {
 
 enum weir_cursor_order {
     WEIR_CURSOR_RANGES,          /* of one pass, by first row; without ids */
-    WEIR_CURSOR_RANGES_WITH_IDS, /* likewise, only those that have ids */
+    WEIR_CURSOR_RANGES_WITH_IDS, /* likewise, only those that have ids, be they written or made */
     WEIR_CURSOR_REJECTS,         /* by row, then pass, then age */
     WEIR_CURSOR_BLOCKS,          /* of one file, by number; each once */
 };

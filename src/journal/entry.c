@@ -31,7 +31,8 @@ static uint32_t range_crc(uint32_t crc, const struct weir_range *range)
     crc = weir_crc_number(crc, range->offset);
     crc = weir_crc_number(crc, range->behind);
     crc = weir_crc_number(crc, range->connection);
-    return weir_crc_text(crc, range->ids);
+    crc = weir_crc_text(crc, range->ids);
+    return range->ids_made ? weir_crc_number(crc, true) : crc; /* version 1 did not have it */
 }
 
 static uint32_t reject_crc(uint32_t crc, const struct weir_reject *reject)
@@ -149,6 +150,8 @@ static enum weir_status check_range(const struct weir_range *range, struct weir_
                          (int)range->outcome);
     if (range->ids.len == 0)
         return WEIR_OK;
+    if (range->ids_made)
+        return weir_fail(err, WEIR_E_INVALID, "ids that are made are not written down");
     if (range->ids.len % 16 != 0 || range->ids.len / 16 != range->last - range->first + 1)
         return weir_fail(err, WEIR_E_INVALID, "a range must have 16 bytes of ids for each row");
     return check_text("the ids of a range", range->ids, WEIR_JOURNAL_RECORD_MAX, err);

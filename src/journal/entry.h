@@ -31,6 +31,7 @@ struct weir_range {
     uint64_t behind;     /* the offset behind the last row's last byte */
     uint32_t connection; /* whose work it was, as far as the caller says so; else 0 */
     struct weir_str ids; /* 16 bytes a row, or empty */
+    bool ids_made; /* they are what weir_row_ids_make() makes for these rows: not written down */
 };
 
 /*

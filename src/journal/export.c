@@ -11,7 +11,6 @@
 #include "journal/outfile.h"
 #include "journal/place.h"
 #include "journal/rejects.h"
-#include "protocol/guid.h"
 
 #define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* six texts, six bytes for each at worst */
 
@@ -161,14 +160,12 @@ enum weir_status weir_export_errors(struct weir_journal *journal, struct weir_er
 /* --- ids -------------------------------------------------------------------------------------- */
 
 /* By hand: a printf for each of ten million rows is seconds. */
-static void write_id(struct export *export, uint64_t row, const char *bytes)
+static void write_id(struct export *export, uint64_t row, const struct weir_guid *guid)
 {
-    struct weir_guid guid;
     char line[64];
     char *id = line + 24; /* behind the longest number and its comma */
     char *at = id;
-    memcpy(guid.bytes, bytes, sizeof(guid.bytes));
-    weir_guid_print(&guid, id);
+    weir_guid_print(guid, id);
     id[WEIR_GUID_CHARS] = '\n';
     *--at = ',';
     do {
@@ -177,12 +174,25 @@ static void write_id(struct export *export, uint64_t row, const char *bytes)
     weir_outfile_add(&export->file, weir_str(at, (size_t)(id + WEIR_GUID_CHARS + 1 - at)));
 }
 
+static struct weir_guid id_of(const struct weir_row_ids *ids, const struct weir_range *range,
+                              uint64_t row)
+{
+    struct weir_guid guid;
+    if (range->ids_made)
+        return weir_row_ids_make(ids, row);
+    memcpy(guid.bytes, range->ids.ptr + sizeof(guid) * (row - range->first), sizeof(guid));
+    return guid;
+}
+
 /* Rows before *next have their ids already. */
-static void write_range(struct export *export, const struct weir_range *range, uint64_t *next)
+static void write_range(struct export *export, const struct weir_row_ids *ids,
+                        const struct weir_range *range, uint64_t *next)
 {
     uint64_t row = range->first > *next ? range->first : *next;
-    for (; row <= range->last; row++)
-        write_id(export, row, range->ids.ptr + 16 * (row - range->first));
+    for (; row <= range->last; row++) {
+        struct weir_guid guid = id_of(ids, range, row);
+        write_id(export, row, &guid);
+    }
     if (range->last >= *next)
         *next = range->last + 1;
 }
@@ -191,6 +201,7 @@ static enum weir_status fill_ids(struct export *export, struct weir_error *err)
 {
     struct weir_cursor cursor;
     const struct weir_entry *record;
+    struct weir_row_ids ids = weir_job_facts_row_ids(weir_journal_facts(export->journal));
     uint64_t next = 0;
     weir_outfile_add(&export->file, weir_str_from("row,id\n"));
     enum weir_status status =
@@ -198,7 +209,7 @@ static enum weir_status fill_ids(struct export *export, struct weir_error *err)
     if (status)
         return status;
     while ((status = weir_cursor_next(&cursor, &record, err)) == WEIR_OK && record)
-        write_range(export, &record->range, &next);
+        write_range(export, &ids, &record->range, &next);
     weir_cursor_release(&cursor);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -49,6 +50,13 @@ static uint32_t input_crc(uint64_t file, struct weir_str path, const struct weir
     crc = weir_crc_number(crc, input->size_bytes);
     crc = weir_crc_number(crc, input->hash_first);
     return weir_crc_number(crc, input->hash_last);
+}
+
+struct weir_row_ids weir_job_facts_row_ids(const struct weir_job_facts *facts)
+{
+    struct weir_row_ids ids = { .started_s = facts->started_us / WEIR_US_PER_S };
+    memcpy(ids.job, facts->id_bytes, sizeof(ids.job));
+    return ids;
 }
 
 /* --- checking --------------------------------------------------------------------------------- */

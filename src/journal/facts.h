@@ -8,8 +8,9 @@
 
 #include "base/str.h"
 #include "journal/sql.h"
+#include "protocol/row_id.h"
 
-#define WEIR_JOB_ID_BYTES 10
+#define WEIR_JOB_ID_BYTES WEIR_ROW_ID_JOB_BYTES
 
 /* The identity of an input file; the hashes are the reader's. */
 struct weir_job_input {
@@ -38,6 +39,9 @@ struct weir_job_facts {
 
 /* WEIR_E_INVALID or WEIR_E_TOO_BIG: what cannot be journaled. */
 enum weir_status weir_job_facts_check(const struct weir_job_facts *facts, struct weir_error *err);
+
+/* Of which the ids are made that weir makes: the same in every run. */
+struct weir_row_ids weir_job_facts_row_ids(const struct weir_job_facts *facts);
 
 /* How lines of the rejects file end: as that of the header does. */
 const char *weir_job_facts_line_end(const struct weir_job_facts *facts);

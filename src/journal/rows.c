@@ -15,6 +15,9 @@ const char *const weir_row_inserts[WEIR_ENTRY_KINDS] = {
     [WEIR_ENTRY_NOTE] = "INSERT OR REPLACE INTO notes(" WEIR_ROW_NOTE ") VALUES(?,?,?,?)",
 };
 
+/* In the place of ids: weir has made them, and makes them again. */
+#define IDS_MADE 1
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 static void bind_range(sqlite3_stmt *statement, const struct weir_range *range)
@@ -27,7 +30,10 @@ static void bind_range(sqlite3_stmt *statement, const struct weir_range *range)
     weir_sql_bind_u64(statement, 8, range->behind);
     weir_sql_bind_u64(statement, 9, range->outcome);
     weir_sql_bind_u64(statement, 10, range->connection);
-    weir_sql_bind_blob(statement, 11, range->ids);
+    if (range->ids_made)
+        weir_sql_bind_u64(statement, 11, IDS_MADE);
+    else
+        weir_sql_bind_blob(statement, 11, range->ids);
 }
 
 static void bind_reject(sqlite3_stmt *statement, const struct weir_reject *reject)
@@ -83,8 +89,16 @@ void weir_row_bind(sqlite3_stmt *statement, const struct weir_entry *record)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* Whatever else stands there is taken for bytes, for which the checksum is wrong then. */
+static bool are_ids_made(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_INTEGER &&
+           weir_sql_u64(statement, column) == IDS_MADE;
+}
+
 static struct weir_range read_range(sqlite3_stmt *statement)
 {
+    bool made = are_ids_made(statement, 10);
     return (struct weir_range){
         .pass = (uint32_t)weir_sql_u64(statement, 2),
         .first = weir_sql_u64(statement, 3),
@@ -94,7 +108,8 @@ static struct weir_range read_range(sqlite3_stmt *statement)
         .behind = weir_sql_u64(statement, 7),
         .outcome = (enum weir_range_outcome)weir_sql_u64(statement, 8),
         .connection = (uint32_t)weir_sql_u64(statement, 9),
-        .ids = weir_sql_text(statement, 10),
+        .ids = made ? weir_str("", 0) : weir_sql_text(statement, 10),
+        .ids_made = made,
     };
 }
 

@@ -50,6 +50,15 @@ enum weir_status weir_schema_make(sqlite3 *db, struct weir_error *err)
     return status;
 }
 
+enum weir_status weir_schema_renew(sqlite3 *db, struct weir_error *err)
+{
+    int64_t version;
+    enum weir_status status = weir_sql_number(db, "PRAGMA user_version", &version, err);
+    if (status == WEIR_OK && version < WEIR_SCHEMA_VERSION)
+        status = weir_sql_exec(db, "PRAGMA user_version=" WORDS(WEIR_SCHEMA_VERSION), err);
+    return status;
+}
+
 static enum weir_status check_version(sqlite3 *db, struct weir_error *err)
 {
     int64_t id, version;

@@ -275,8 +275,9 @@ enum weir_status weir_store_commit(struct weir_store *store, const struct weir_q
     struct weir_state state = store->state;
     enum weir_status status = weir_sql_run(store->begin, err);
     state.opened += group->count == 0;
-    if (status == WEIR_OK && group->count > 0)
-        status = insert_all(store, group, &state, err);
+    if (status == WEIR_OK)
+        status = group->count > 0 ? insert_all(store, group, &state, err)
+                                  : weir_schema_renew(store->db, err);
     if (status == WEIR_OK) {
         weir_state_bind(store->save, &state);
         status = weir_sql_run(store->save, err);

@@ -32,11 +32,11 @@
 
 #include "base/arena.h"
 #include "protocol/metadata.h"
+#include "protocol/row_id.h"
 #include "records/cell_kinds.h"
 #include "records/draft.h"
 #include "records/format.h"
 #include "records/references.h"
-#include "records/row_id.h"
 #include "records/spec.h"
 #include "weir/bulk.h"
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The directory of a job, file by file: job_files.py WEIR WEIR_SIM"""
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import sys
 
 from harness import run_tests
@@ -74,6 +76,32 @@ def test_the_balance_is_that_of_all_runs_and_the_rest_that_of_the_last(folder):
             assert connection["done_rows"] == rows, summary
             assert connection["requests"] == summary["requests"] == (rows + bad) / 10 + bad, summary
             assert connection["throttles"] == summary["throttles"] == 0, summary
+
+
+def ids_in_journal(job):
+    """Of each range: "integer" if weir can make its ids again, "blob" if they are written down."""
+    with contextlib.closing(sqlite3.connect(f"file:{job}/journal.db?mode=ro", uri=True)) as journal:
+        return [kind for (kind,) in journal.execute(
+            "SELECT typeof(ids) FROM ranges WHERE pass=0 ORDER BY first_row")]
+
+
+def test_only_ids_that_weir_cannot_make_again_are_journaled_and_all_are_exported(folder):
+    """Objects with ids of their own among others: the first batch, then the one at row 25, of three."""
+    with world(WEIR, SIM, folder) as it:
+        given = {3: "5b1f0c2e-0000-4000-8000-000000000003", 25: "5b1f0c2e-0000-4000-8000-000000000025"}
+        rows = it.folder / "rows.jsonl"
+        rows.write_text("".join(json.dumps({"name": f"N{i}", **({"accountid": given[i]} if i in given else {})}) + "\n"
+                                for i in range(1, 31)))
+        result = it.work("create", "account", str(rows), "--job", "j", "--batch-size", "10", "--limit", "20")
+        assert result.returncode == 6, result
+        result = it.work("resume", "j")
+        assert result.returncode == 0, result
+        job = it.root / "j"
+        assert ids_in_journal(job) == ["blob", "integer", "blob"], ids_in_journal(job)
+        ids = dict(line.split(",") for line in (job / "ids.csv").read_text().splitlines()[1:])
+        assert {f"N{row}": id for row, id in ids.items()} == {
+            row["name"]: row["accountid"] for row in it.all("accounts?$select=accountid,name")}
+        assert {row: ids[str(row)] for row in given} == given, ids
 
 
 if __name__ == "__main__":

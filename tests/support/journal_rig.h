@@ -236,6 +236,7 @@ static inline struct weir_entry numbered(uint64_t serial)
             .outcome = (enum weir_range_outcome)(serial / 3 % 3),
             .connection = (uint32_t)(serial % 2),
             .ids = weir_str(numbered_ids, serial % 2 ? sizeof(numbered_ids) : 0),
+            .ids_made = serial % 8 == 4,
         };
         return record;
     }
@@ -301,8 +302,10 @@ static inline void tell_record(struct weir_buf *text, const struct weir_entry *r
 {
     weir_buf_printf(text, "\n%d #%llu crc %08x", (int)record->kind,
                     (unsigned long long)record->serial, record->crc);
-    if (record->kind == WEIR_ENTRY_RANGE)
+    if (record->kind == WEIR_ENTRY_RANGE) {
         tell_text(text, record->range.ids);
+        weir_buf_add_text(text, record->range.ids_made ? " made" : "");
+    }
     if (record->kind == WEIR_ENTRY_REJECT)
         tell_text(text, record->reject.bytes);
 }
@@ -363,9 +366,10 @@ static inline void tell_expected(struct weir_buf *text, uint64_t last)
             record.crc = weir_entry_crc(&record);
             if (record.kind != WEIR_ENTRY_RANGE || record.range.pass != turn / 2)
                 continue;
-            if (turn % 2 && record.range.ids.len == 0)
+            if (turn % 2 && record.range.ids.len == 0 && !record.range.ids_made)
                 continue;
             record.range.ids.len = turn % 2 ? record.range.ids.len : 0;
+            record.range.ids_made = turn % 2 && record.range.ids_made;
             tell_record(text, &record);
         }
     }

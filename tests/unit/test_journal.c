@@ -179,9 +179,9 @@ START_TEST(an_older_program_refuses_a_newer_schema_and_what_is_no_journal)
     weir_journal_free(make_job());
     snprintf(path, sizeof(path), "%s/journal.db", job_dir);
     sqlite3_open(path, &db);
-    sqlite3_exec(db, "PRAGMA user_version=2", NULL, NULL, NULL);
+    sqlite3_exec(db, "PRAGMA user_version=3", NULL, NULL, NULL);
     sqlite3_close(db);
-    expect_open(WEIR_E_INVALID, "the journal has version \"2\"");
+    expect_open(WEIR_E_INVALID, "the journal has version \"3\"");
     sqlite3_open(path, &db);
     sqlite3_exec(db, "PRAGMA user_version=1; PRAGMA application_id=7", NULL, NULL, NULL);
     sqlite3_close(db);
@@ -193,6 +193,51 @@ START_TEST(an_older_program_refuses_a_newer_schema_and_what_is_no_journal)
     file = fopen(path, "w");
     fclose(file);
     expect_open(WEIR_E_INVALID, "the journal is damaged");
+}
+END_TEST
+
+static int64_t version_of(const char *path)
+{
+    sqlite3 *db;
+    int64_t version = 0;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(weir_sql_number(db, "PRAGMA user_version", &version, NULL), WEIR_OK);
+    sqlite3_close(db);
+    return version;
+}
+
+/* Version 1 had the same tables, and all ids in them. */
+START_TEST(a_journal_of_version_1_is_gone_on_with_and_is_of_version_2_from_then_on)
+{
+    struct weir_range range = { .first = 1, .last = 8 };
+    struct weir_buf ids;
+    char path[400];
+    sqlite3 *db;
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    memset(numbered_ids, 0x5a, sizeof(numbered_ids));
+    range.ids = weir_str(numbered_ids, sizeof(numbered_ids));
+    ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+    weir_journal_free(journal);
+    snprintf(path, sizeof(path), "%s/journal.db", job_dir);
+    ck_assert_int_eq(version_of(path), 2);
+    sqlite3_open(path, &db);
+    ck_assert_int_eq(sqlite3_exec(db, "PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    forget_reports();
+    journal = open_job();
+    range = (struct weir_range){ .first = 9, .last = 9, .ids_made = true };
+    ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+    finish_job(journal);
+    ck_assert_int_eq(weir_export_ids(journal, NULL), WEIR_OK);
+    weir_journal_free(journal);
+    ck_assert_int_eq(version_of(path), 2);
+    weir_buf_init(&ids, TEXT_MAX);
+    slurp("ids.csv", &ids);
+    ck_assert_ptr_nonnull(strstr(weir_buf_text(&ids), "\n8,5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5a\n"
+                                                      "9,01020304-0506-8708-890a-6553f1000009\n"));
+    weir_buf_release(&ids);
+    weir_journal_free(open_job());
 }
 END_TEST
 
@@ -275,6 +320,9 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
     wrong.range.ids = weir_str(numbered_ids, 16 * 4);
     expect_refused(journal, wrong, WEIR_E_INVALID);
     wrong.range.ids = weir_str(numbered_ids, 16 * 5 + 1);
+    expect_refused(journal, wrong, WEIR_E_INVALID);
+    wrong.range.ids = weir_str(numbered_ids, 16 * 5);
+    wrong.range.ids_made = true;
     expect_refused(journal, wrong, WEIR_E_INVALID);
     wrong = range;
     wrong.range.last = WEIR_JOURNAL_ROW_MAX + 1;
@@ -435,6 +483,7 @@ int main(void)
     suite_add(&s, where_there_is_no_job_none_is_resumed);
     suite_add(&s, a_second_process_is_refused_and_told_who_holds_the_job);
     suite_add(&s, an_older_program_refuses_a_newer_schema_and_what_is_no_journal);
+    suite_add(&s, a_journal_of_version_1_is_gone_on_with_and_is_of_version_2_from_then_on);
     suite_add(&s, a_record_that_was_removed_or_added_by_hand_is_missed);
     suite_add(&s, impossible_records_are_refused_and_cost_no_serial);
     suite_add(&s, the_queue_is_bounded_in_bytes_and_says_what_awaits_commit);

@@ -27,6 +27,13 @@ static struct weir_entry full_range(void)
                                        .ids = weir_str("0123456789abcdefghijklmnopqrstuv", 32) } };
 }
 
+static struct weir_entry range_without_ids(void)
+{
+    struct weir_entry record = full_range();
+    record.range.ids.len = 0;
+    return record;
+}
+
 static struct weir_entry full_reject(void)
 {
     return (struct weir_entry){ .kind = WEIR_ENTRY_REJECT,
@@ -165,6 +172,7 @@ START_TEST(every_field_is_under_the_checksum)
     DIFFERS(full_range, changed.range.behind++);
     DIFFERS(full_range, changed.range.connection++);
     DIFFERS(full_range, changed.range.ids.len--);
+    DIFFERS(range_without_ids, changed.range.ids_made = true);
     DIFFERS(full_reject, changed.reject.pass++);
     DIFFERS(full_reject, changed.reject.file++);
     DIFFERS(full_reject, changed.reject.row++);

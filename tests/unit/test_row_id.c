@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ids that are made for rows. */
-#include "records/row_id.h"
+#include "protocol/row_id.h"
 
 #include "base/mem.h"
 #include "base/rng.h"

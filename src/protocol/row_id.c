@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ids that are made for rows; see row_id.h. */
-#include "records/row_id.h"
+#include "protocol/row_id.h"
 
 #include <endian.h>
 

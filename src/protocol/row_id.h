@@ -8,8 +8,8 @@
  * SQL Server compares them (the last six bytes first), so that inserts stay at the end of the
  * index. Pure. Any thread.
  */
-#ifndef WEIR_RECORDS_ROW_ID_H
-#define WEIR_RECORDS_ROW_ID_H
+#ifndef WEIR_PROTOCOL_ROW_ID_H
+#define WEIR_PROTOCOL_ROW_ID_H
 
 #include "protocol/guid.h"
 

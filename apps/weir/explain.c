@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * weir explain: what a code of the service means and what to do. The words are those that decide
- * what happens to a row: the catalogue of codes, and the numbers of the login.
+ * what happens to a row: the catalogue of codes, the numbers of the login, and what an answer with
+ * an HTTP status and no code is read as.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "auth/token_refusal.h"
 #include "command.h"
 #include "exit_code.h"
+#include "http_status.h"
 #include "output.h"
 #include "throttle/catalogue.h"
 #include "wrap.h"
@@ -25,8 +27,12 @@
 
 /* What somebody asks about. */
 struct question {
-    bool login;
-    int64_t number; /* of the login, or the code */
+    enum {
+        CODE,
+        LOGIN,
+        STATUS
+    } kind;
+    int64_t number;
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -48,7 +54,7 @@ static bool read_hex(struct weir_str digits, int64_t *ret)
 
 static bool read_login(struct weir_str digits, struct question *ret)
 {
-    ret->login = true;
+    ret->kind = LOGIN;
     return digits.len <= LOGIN_DIGITS && weir_str_to_int64(digits, &ret->number) && ret->number > 0;
 }
 
@@ -58,8 +64,11 @@ static bool read_decimal(struct weir_str text, struct question *ret)
     int64_t number;
     if (!weir_str_to_int64(text, &number) || number < INT32_MIN || number > UINT32_MAX)
         return false;
-    ret->login = number > 0 && number < CODE_MIN;
-    ret->number = ret->login ? number : (int64_t)(uint32_t)number;
+    if (number >= HTTP_STATUS_MIN && number <= HTTP_STATUS_MAX) /* no login has such a number */
+        ret->kind = STATUS;
+    else if (number > 0 && number < CODE_MIN)
+        ret->kind = LOGIN;
+    ret->number = ret->kind == CODE ? (int64_t)(uint32_t)number : number;
     return true;
 }
 
@@ -77,10 +86,10 @@ static bool read_question(struct weir_str text, struct question *ret)
 
 /* --- answering -------------------------------------------------------------------------------- */
 
-static const char *what_weir_does(const struct weir_catalogue_entry *entry)
+static const char *what_weir_does(enum weir_class class_)
 {
     static const char *const words[WEIR_CLASS_COUNT] = {
-        [WEIR_CLASS_OK] = "nothing",
+        [WEIR_CLASS_OK] = "its rows are done, once the journal has them",
         [WEIR_CLASS_THROTTLE] = "the connection rests for as long as the service asks; the rows go "
                                 "again, through another one if it can",
         [WEIR_CLASS_TRANSIENT] = "the rows go again, after waits that grow",
@@ -95,16 +104,18 @@ static const char *what_weir_does(const struct weir_catalogue_entry *entry)
                              "way",
         [WEIR_CLASS_UNSENT] = "nothing",
     };
-    return entry->by_status ? "that depends on the HTTP status" : words[entry->class_];
+    return words[class_];
 }
 
-static const char *whether_executed(const struct weir_catalogue_entry *entry)
+static const char *whether_executed(enum weir_outcome outcome)
 {
-    if (entry->by_status)
-        return "that depends on the HTTP status";
-    return entry->outcome == WEIR_OUTCOME_NOT_EXECUTED
-               ? "no; of an elastic table other rows of the same request may be written"
-               : "not known: weir looks before a created row goes again";
+    static const char *const words[] = {
+        [WEIR_OUTCOME_NOT_EXECUTED] =
+            "no; of an elastic table other rows of the same request may be written",
+        [WEIR_OUTCOME_EXECUTED] = "yes",
+        [WEIR_OUTCOME_UNKNOWN] = "not known: weir looks before a created row goes again",
+    };
+    return words[outcome];
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
@@ -140,12 +151,13 @@ static void print_meaning(const char *words, const char *separator, const char *
     print_line("you can", advice ? advice : otherwise);
 }
 
+#define GOES_ON "wait: weir goes on by itself"
+
 static const char *what_else(const struct weir_catalogue_entry *entry)
 {
     bool goes_again = entry->class_ == WEIR_CLASS_THROTTLE || entry->class_ == WEIR_CLASS_RACE ||
                       entry->class_ == WEIR_CLASS_TRANSIENT || entry->class_ == WEIR_CLASS_TOO_BIG;
-    return goes_again && !entry->by_status ? "wait: weir goes on by itself"
-                                           : "see what the message says";
+    return goes_again && !entry->by_status ? GOES_ON : "see what the message says";
 }
 
 static void print_condition(const struct weir_catalogue_entry *entry)
@@ -158,12 +170,13 @@ static void print_condition(const struct weir_catalogue_entry *entry)
 
 static void print_entry(const struct weir_catalogue_entry *entry)
 {
+    static const char by_status[] = "that depends on the HTTP status";
     printf("0x%08" PRIX32 "  %s\n", entry->code, entry->name);
     print_condition(entry);
     printf("  number       %" PRId32 "\n", (int32_t)entry->code);
     print_meaning(entry->advice, "; ", what_else(entry));
-    print_line("executed", whether_executed(entry));
-    print_line("weir does", what_weir_does(entry));
+    print_line("executed", entry->by_status ? by_status : whether_executed(entry->outcome));
+    print_line("weir does", entry->by_status ? by_status : what_weir_does(entry->class_));
 }
 
 /* One entry, or several that the message tells apart. */
@@ -194,28 +207,75 @@ static bool explain_login(int64_t number)
     return true;
 }
 
+/* An answer of the service with some words, but no code. */
+static struct weir_verdict read_status(int status)
+{
+    const struct weir_http_answer http = { .status = status, .sent = true, .error_message = "" };
+    struct weir_answer answer;
+    weir_answer_read(&http, 0, &answer);
+    return answer.verdict;
+}
+
+static bool explain_status(int number)
+{
+    const struct http_status *status = http_status_find(number);
+    if (!status)
+        return false;
+    struct weir_verdict verdict = read_status(number);
+    printf("HTTP %d  %s\n", number, status->name);
+    print_line("means", status->meaning);
+    print_line("you can", status->advice ? status->advice : GOES_ON);
+    print_line("executed", whether_executed(verdict.outcome));
+    print_line("weir does", what_weir_does(verdict.class_));
+    if (verdict.class_ != WEIR_CLASS_OK)
+        print_line("but", "if the answer has a code that weir knows, the code decides");
+    return true;
+}
+
+static bool explain_question(const struct question *question)
+{
+    switch (question->kind) {
+    case LOGIN:
+        return explain_login(question->number);
+    case STATUS:
+        return explain_status((int)question->number);
+    default:
+        return explain_code((uint32_t)question->number);
+    }
+}
+
+/* Why nothing was said. */
+static void print_unknown(const struct question *question, char *ret, size_t size)
+{
+    switch (question->kind) {
+    case LOGIN:
+        snprintf(ret, size, AADSTS "%" PRId64 " is not known here", question->number);
+        break;
+    case STATUS:
+        snprintf(ret, size, "HTTP %" PRId64 " is no status that the service gives",
+                 question->number);
+        break;
+    default:
+        snprintf(ret, size,
+                 "0x%08" PRIX32 " is not known here: the message that came with it says more",
+                 (uint32_t)question->number);
+    }
+}
+
 static int explain(const char *text)
 {
     struct question question;
     char message[200];
     if (!read_question(weir_str_from(text), &question)) {
         snprintf(message, sizeof(message),
-                 "\"%.60s\" is no code: it must be like 0x80040237, -2147220937 or " AADSTS
-                 "7000215",
+                 "\"%.60s\" is no code: it must be like 0x80040237, -2147220937, " AADSTS
+                 "7000215 or 429",
                  text);
         return command_refuse(&command_explain, message);
     }
-    bool found =
-        question.login ? explain_login(question.number) : explain_code((uint32_t)question.number);
-    if (found)
+    if (explain_question(&question))
         return output_end(&command_explain);
-    if (question.login)
-        snprintf(message, sizeof(message), AADSTS "%" PRId64 " is not known here", question.number);
-    else
-        snprintf(message, sizeof(message),
-                 "0x%08" PRIX32 " is not known here: the message that "
-                 "came with it says more",
-                 (uint32_t)question.number);
+    print_unknown(&question, message, sizeof(message));
     return command_refuse(&command_explain, message);
 }
 
@@ -272,6 +332,7 @@ const struct command command_explain = {
         "  0x80040237          hexadecimal, with 0x or without\n"
         "  -2147220937         the same as a signed number, or as 2147746359\n"
         "  AADSTS7000215       a number of the login, with AADSTS or without\n"
+        "  429                 an HTTP status: what it means if no code comes with it\n"
         "\n"
         "Of some codes the message has to tell which of several things it means; then\n"
         "all of them are printed, each with its condition. No service is asked.\n"

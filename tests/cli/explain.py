@@ -55,8 +55,34 @@ def test_numbers_of_the_login_are_explained_with_and_without_their_prefix(folder
         assert explain(str(number)).stdout == explain(f"aadsts{number}").stdout == result.stdout
 
 
+def test_every_status_of_the_service_is_explained_as_the_engine_reads_it(folder):
+    for status, executed, does in [
+        (200, "yes", "its rows are done"),
+        (204, "yes", "its rows are done"),
+        (400, "no;", "the row is rejected"),
+        (401, "no;", "a new token is asked for once"),
+        (403, "no;", "the rows go through other connections"),
+        (404, "no;", "the row is rejected"),
+        (408, "not known", "the rows go again, after waits"),
+        (412, "no;", "the row is rejected"),
+        (413, "no;", "the rows go again in smaller requests"),
+        (429, "no;", "the connection rests"),
+        (500, "not known", "the rows go again, after waits"),
+        (502, "not known", "the rows go again, after waits"),
+        (503, "not known", "the rows go again, after waits"),
+        (504, "not known", "the rows go again, after waits"),
+    ]:
+        result = explain(str(status))
+        assert result.returncode == 0 and result.stdout.startswith(f"HTTP {status}  "), result
+        assert f"\n  executed     {executed}" in result.stdout, result
+        assert f"\n  weir does    {does}" in result.stdout, result
+        assert "\n  means        " in result.stdout and "\n  you can      " in result.stdout, result
+        assert ("the code decides" in result.stdout) == (status >= 300), result
+        assert max(map(len, result.stdout.splitlines())) <= 80, result
+
+
 def test_lines_are_broken_between_words_at_any_width(folder):
-    for code in ("0x80072321", "0x80040237", "0x80044150", "AADSTS7000215"):
+    for code in ("0x80072321", "0x80040237", "0x80044150", "AADSTS7000215", "429"):
         words = explain(code).stdout.split()
         for columns in (30, 60, 200):
             result = run([WEIR, "explain", code], env={"COLUMNS": str(columns)})
@@ -71,6 +97,10 @@ def test_what_is_not_known_or_no_code_is_one_sentence_and_exit_2(folder):
         (["-1"], "0xFFFFFFFF is not known here"),
         (["AADSTS1"], "AADSTS1 is not known here"),
         (["12345"], "AADSTS12345 is not known here"),
+        (["99"], "AADSTS99 is not known here"),
+        (["600"], "AADSTS600 is not known here"),
+        (["418"], "HTTP 418 is no status that the service gives"),
+        (["AADSTS429"], "AADSTS429 is not known here"),
         (["0x"], '"0x" is no code'),
         (["0x800402371"], '"0x800402371" is no code'),
         (["AADSTS"], '"AADSTS" is no code'),

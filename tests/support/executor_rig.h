@@ -69,24 +69,31 @@ static inline void start_warm(void)
     executor.warm = true;
 }
 
-/* A batch of `count` rows that comes after another one (0: none), the first of which has this key
+/* A batch of `count` rows that comes after two others (0: none), the first of which has this key
  * (0: none). Returns its serial. */
-static inline uint64_t give_key_after(uint32_t count, uint64_t key, uint64_t after)
+static inline uint64_t give_key_after_two(uint32_t count, uint64_t key, uint64_t after,
+                                          uint64_t and_after)
 {
     struct weir_batch *batch = weir_calloc(1, sizeof(*batch));
-    uint64_t *serials = weir_calloc(1, sizeof(*serials));
+    uint64_t *serials = weir_calloc(2, sizeof(*serials));
     batch->serial = ++batches_made;
     batch->rows = weir_calloc(count, sizeof(*batch->rows));
     batch->row_count = count;
     batch->bytes = 1000;
     batch->after = serials;
-    batch->after_count = after ? 1 : 0;
+    batch->after_count = and_after ? 2 : after ? 1 : 0;
     serials[0] = after;
+    serials[1] = and_after;
     for (uint32_t i = 0; i < count; i++)
         batch->rows[i].number = ++rows_made;
     batch->rows[0].key_hash = key;
     weir_executor_offer(&executor, batch, rig.now_us);
     return batch->serial;
+}
+
+static inline uint64_t give_key_after(uint32_t count, uint64_t key, uint64_t after)
+{
+    return give_key_after_two(count, key, after, 0);
 }
 
 static inline uint64_t give_after(uint32_t count, uint64_t after)

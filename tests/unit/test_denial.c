@@ -426,6 +426,91 @@ START_TEST(no_row_is_rejected_that_left_beside_the_first_load_and_is_forbidden_t
 }
 END_TEST
 
+/* --- what others may still show --------------------------------------------------------------- */
+
+/* A first row is done, so that one that is forbidden by itself is to blame. */
+static void start_with_one_done(uint32_t connections)
+{
+    setup(connections, 4);
+    plan.bulk = false;
+    start_warm();
+    give(1);
+    reply_each(flight(), OK_, WEIR_FAULT_NONE);
+    commit();
+}
+
+START_TEST(a_row_does_not_wait_for_what_a_read_back_will_show)
+{
+    start_with_one_done(1);
+    give(1);
+    reply(flight(), SILENT);
+    reply_each(flight_later(SECONDS(2)), BAD, WEIR_FAULT_DUPLICATE);
+    struct weir_load *read_back = flight_later(SECONDS(11));
+    ck_assert_int_eq(read_back->mode, WEIR_LOAD_READ_BACK);
+    give(1);
+    forbid(flight());
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[3], WEIR_FATE_REJECTED);
+    reply_presence(read_back, WEIR_PRESENCE_PRESENT, 0);
+    finish(1);
+}
+END_TEST
+
+START_TEST(two_rows_that_everybody_forbids_do_not_wait_for_each_other)
+{
+    start_with_one_done(1);
+    give(1);
+    give(1);
+    struct weir_load *first = flight();
+    struct weir_load *second = flight();
+    forbid(first); /* the other one may be done yet */
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[2], WEIR_FATE_OPEN);
+    first = flight_later(SECONDS(2));
+    forbid(second); /* what is out is forbidden by all */
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[3], WEIR_FATE_REJECTED);
+    forbid(first);
+    ck_assert_ptr_null(boarding());
+    ck_assert_int_eq(fates[2], WEIR_FATE_REJECTED);
+    finish(1);
+}
+END_TEST
+
+START_TEST(a_tainted_create_that_everybody_forbids_is_read_back)
+{
+    start_with_one_done(1);
+    give(1);
+    reply(flight(), SILENT);
+    forbid(flight_later(SECONDS(2)));
+    ck_assert_ptr_null(boarding());
+    ck_assert_uint_eq(executor.rejected, 0);
+    reply_presence(flight_later(SECONDS(11)), WEIR_PRESENCE_PRESENT, 0);
+    finish(0);
+}
+END_TEST
+
+START_TEST(who_forbade_two_loads_is_set_aside_once)
+{
+    setup(2, 4);
+    start_warm();
+    struct weir_load *loads[2];
+    for (int i = 0; i < 2; i++) {
+        give(5);
+        loads[i] = flight();
+        ck_assert_uint_eq(loads[i]->lease.connection, 0); /* leased least recently */
+        forbid(loads[i]);
+        loads[i] = flight();
+        ck_assert_uint_eq(loads[i]->lease.connection, 1);
+    }
+    reply(loads[0], OK_);
+    ck_assert(rig.core.connections[0].set_aside);
+    reply(loads[1], OK_);
+    ck_assert_uint_eq(set_aside_count(), 1);
+    finish(0);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("denial");
@@ -452,5 +537,9 @@ int main(void)
     suite_add(&s, a_connection_that_forbids_a_row_twice_is_not_two_connections);
     suite_add_loop(&s, "no_row_is_rejected_that_left_beside_the_first_load_and_is_forbidden_too",
                    no_row_is_rejected_that_left_beside_the_first_load_and_is_forbidden_too, 2);
+    suite_add(&s, a_row_does_not_wait_for_what_a_read_back_will_show);
+    suite_add(&s, two_rows_that_everybody_forbids_do_not_wait_for_each_other);
+    suite_add(&s, a_tainted_create_that_everybody_forbids_is_read_back);
+    suite_add(&s, who_forbade_two_loads_is_set_aside_once);
     return suite_run(&s);
 }

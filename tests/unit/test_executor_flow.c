@@ -266,30 +266,37 @@ START_TEST(who_waits_for_two_waits_for_both)
     setup(1, 4);
     start_warm();
     uint64_t first = give(1);
-    give(1);
+    uint64_t second = give(1);
     struct weir_load *loads[] = { flight(), flight() };
-    uint64_t after[] = { first, first + 1 };
-    struct weir_row row = { .number = ++rows_made };
-    struct weir_batch batch = {
-        .serial = ++batches_made, .rows = &row, .row_count = 1, .after = after, .after_count = 2
-    };
-    weir_executor_offer(&executor, &batch, rig.now_us);
+    give_key_after_two(1, 0, first, second);
     reply(loads[1], OK_);
     ck_assert_ptr_null(try_flight());
     reply(loads[0], OK_);
     reply(flight(), OK_);
-    weir_executor_committed(&executor, last_record, rig.now_us);
-    struct weir_action action;
-    for (weir_executor_next(&executor, rig.now_us, &action); action.kind;
-         weir_executor_next(&executor, rig.now_us, &action)) {
-        if (action.kind == WEIR_ACTION_RECORD)
-            weir_executor_committed(&executor, action.receipt->serial, rig.now_us);
-        else if (action.kind == WEIR_ACTION_RETURN && action.batch != &batch)
-            take_back(action.batch);
-        else if (action.kind == WEIR_ACTION_RETURN)
-            batches_returned++;
-    }
     finish(0);
+}
+END_TEST
+
+START_TEST(who_waits_for_two_is_given_up_with_the_first_that_is)
+{
+    setup(1, 4);
+    start_warm();
+    uint64_t first = give(1);
+    uint64_t second = give(1);
+    struct weir_load *load = flight();
+    struct weir_load *other = flight(); /* out all the time */
+    give_key_after_two(1, 0, first, second);
+    int64_t begun_us = rig.now_us;
+    reply(load, BUSY);
+    while (rig.now_us - begun_us < MINUTES(10)) {
+        reply(flight_later(SECONDS(31)), BUSY);
+        give(1);
+        reply(flight(), OK_); /* the service works */
+        commit();
+    }
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 2); /* and the one that waited for it */
+    reply(other, OK_);
+    finish(6);
 }
 END_TEST
 
@@ -352,6 +359,29 @@ START_TEST(rows_are_sent_no_faster_than_asked_for)
         ck_assert(rig.now_us - begun_us >= i * MS(500));
         reply(load, OK_);
     }
+    finish(0);
+}
+END_TEST
+
+/* What is read back heeds no rate, and yet may find nobody who has room. */
+START_TEST(what_nobody_can_take_is_asked_for_again_sooner_than_a_rate_allows)
+{
+    setup(2, 1);
+    plan.rows_per_second_max = 0.01;
+    start_warm();
+    give(1);
+    give(1);
+    struct weir_load *busy = flight();
+    reply(flight_later(SECONDS(101)), SILENT);
+    reply_fault(flight_later(SECONDS(101)), BAD, WEIR_FAULT_DUPLICATE);
+    reply_presence(flight_later(SECONDS(11)), WEIR_PRESENCE_FORBIDDEN, 0);
+    ck_assert_ptr_null(try_flight()); /* the other one has no room */
+    ck_assert(weir_executor_next_us(&executor) == rig.now_us + SECONDS(1));
+    uint32_t other = busy->lease.connection;
+    reply(busy, OK_);
+    struct weir_load *read_back = flight();
+    ck_assert_uint_eq(read_back->lease.connection, other);
+    reply_presence(read_back, WEIR_PRESENCE_PRESENT, 0);
     finish(0);
 }
 END_TEST
@@ -513,9 +543,11 @@ int main(void)
     suite_add(&s, a_key_that_is_repeated_twenty_thousand_times_costs_no_more_than_as_many_keys);
     suite_add(&s, twenty_thousand_that_wait_for_one_that_is_given_up_are_given_up);
     suite_add(&s, who_waits_for_two_waits_for_both);
+    suite_add(&s, who_waits_for_two_is_given_up_with_the_first_that_is);
     suite_add(&s, a_connection_whose_credentials_are_of_no_use_is_set_aside_until_none_is_left);
     suite_add(&s, batches_are_taken_as_long_as_there_is_memory);
     suite_add(&s, rows_are_sent_no_faster_than_asked_for);
+    suite_add(&s, what_nobody_can_take_is_asked_for_again_sooner_than_a_rate_allows);
     suite_add(&s, nothing_is_asked_for_while_too_many_results_await_their_commit);
     suite_add(&s, more_rejected_rows_than_wanted_end_the_run);
     suite_add(&s, without_a_journal_nothing_is_sent_and_nothing_counts_as_done);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a journal will not have, what it says of it, and what lies about in its directory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 
 #include "journal/jobs.h"
+#include "journal/outfile.h"
 #include "journal/place.h"
 #include "support/journal_rig.h"
 
@@ -142,6 +145,41 @@ START_TEST(a_write_that_is_interrupted_or_short_goes_on_and_one_of_nothing_is_a_
 }
 END_TEST
 
+static int writes;
+
+static ssize_t refuse_write(void *ctx, int fd, const void *bytes, size_t len, off_t at)
+{
+    (void)ctx;
+    (void)fd;
+    (void)bytes;
+    (void)len;
+    (void)at;
+    errno = writes++ ? EIO : ENOSPC;
+    return -1;
+}
+
+START_TEST(a_file_that_could_not_be_written_is_not_written_on_and_says_the_first_reason)
+{
+    static char bytes[200 * 1024];
+    struct weir_journal_io io = weir_journal_io_system;
+    struct weir_journal_hooks hooks = { .io = &io };
+    struct weir_outfile file;
+    struct weir_error err = { 0 };
+    io.pwrite = refuse_write;
+    make_scratch();
+    writes = 0;
+    ck_assert_int_eq(weir_outfile_init(&file, scratch, "ids.csv", &hooks, &err), WEIR_OK);
+    weir_outfile_add(&file, weir_str(bytes, sizeof(bytes)));
+    ck_assert_int_eq(
+        weir_outfile_commit(&file, WEIR_POINT_IDS_BEFORE_RENAME, WEIR_POINT_IDS_AFTER_RENAME, &err),
+        WEIR_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "disk full"));
+    ck_assert_int_eq(writes, 1);
+    weir_outfile_release(&file);
+    ck_assert_int_eq(rmdir(scratch), 0); /* and nothing is left of it */
+}
+END_TEST
+
 START_TEST(a_reason_is_said_in_words)
 {
     ck_assert_str_eq(weir_hooks_reason(ENOSPC), "disk full");
@@ -229,6 +267,26 @@ START_TEST(who_holds_a_job_is_a_process_that_there_is)
 }
 END_TEST
 
+/* The first process of the machine belongs to root: to ask after it is not allowed, and it is
+ * there. */
+START_TEST(a_holder_of_another_user_is_a_holder)
+{
+    char path[400];
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    finish_job(journal);
+    weir_journal_free(journal);
+    write_lock("1\n");
+    snprintf(path, sizeof(path), "%s/lock", job_dir);
+    ck_assert_int_eq(chmod(scratch, 0755) | chmod(job_dir, 0755) | chmod(path, 0644), 0);
+    uid_t self = geteuid();
+    ck_assert_int_eq(self ? 0 : seteuid(65534), 0);
+    int64_t holder = weir_place_holder(job_dir);
+    ck_assert_int_eq(self ? 0 : seteuid(self), 0);
+    ck_assert_int_eq(holder, 1);
+}
+END_TEST
+
 START_TEST(a_lock_that_somebody_holds_without_a_word_is_a_lock)
 {
     struct weir_journal *journal = NULL;
@@ -274,6 +332,55 @@ START_TEST(a_directory_with_a_name_that_is_too_long_is_refused)
 }
 END_TEST
 
+START_TEST(no_job_is_looked_for_where_the_path_is_longer_than_any)
+{
+    struct weir_journal *journal = NULL;
+    struct weir_error err = { 0 };
+    static char path[WEIR_JOURNAL_PATH_MAX + 2];
+    memset(path, 'j', sizeof(path) - 1);
+    path[0] = '/';
+    ck_assert_int_eq(weir_journal_open(path, &watch, NULL, &journal, &err), WEIR_E_NOT_FOUND);
+    ck_assert_int_eq(weir_journal_open("", &watch, NULL, &journal, &err), WEIR_E_NOT_FOUND);
+    ck_assert_ptr_null(journal);
+}
+END_TEST
+
+/* In a root of its own if that is allowed; else the true one lets nobody in. */
+static void make_job_below_the_root(void)
+{
+    const struct weir_journal_hooks hooks = { .io = &weir_journal_io_system };
+    struct weir_job_place place;
+    struct weir_error err = { 0 };
+    int before = open("/", O_RDONLY | O_DIRECTORY);
+    must(before >= 0 && chdir(scratch) == 0);
+    bool rooted = chroot(".") == 0;
+    enum weir_status status = weir_place_make(&place, "/job", &hooks, &err);
+    if (rooted) {
+        must(status == WEIR_OK && strcmp(place.directory, "/job") == 0);
+        must(strncmp(place.temporary, "/.job.new-", 10) == 0);
+        must(weir_place_settle(&place, &err) == WEIR_OK && access("/job/lock", F_OK) == 0);
+        weir_place_release(&place);
+        must(fchdir(before) == 0 && chroot(".") == 0);
+    } else {
+        must(status == WEIR_E_IO && strstr(err.message, "\"/.job.new-"));
+    }
+    close(before);
+}
+
+START_TEST(a_job_may_be_directly_below_the_root)
+{
+    int status;
+    make_scratch();
+    pid_t child = fork();
+    if (child == 0) {
+        make_job_below_the_root();
+        exit(0);
+    }
+    ck_assert(waitpid(child, &status, 0) == child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("journal_edges");
@@ -284,11 +391,15 @@ int main(void)
     suite_add(&s, a_reject_of_a_file_that_cannot_be_is_refused);
     suite_add(&s, a_point_that_is_none_has_a_name);
     suite_add(&s, a_write_that_is_interrupted_or_short_goes_on_and_one_of_nothing_is_a_full_disk);
+    suite_add(&s, a_file_that_could_not_be_written_is_not_written_on_and_says_the_first_reason);
     suite_add(&s, a_reason_is_said_in_words);
     suite_add(&s, a_root_that_is_not_there_has_no_jobs_and_one_that_is_no_directory_is_an_error);
     suite_add(&s, a_job_is_named_by_its_directory_however_it_is_reached);
     suite_add(&s, who_holds_a_job_is_a_process_that_there_is);
+    suite_add(&s, a_holder_of_another_user_is_a_holder);
     suite_add(&s, a_lock_that_somebody_holds_without_a_word_is_a_lock);
     suite_add(&s, a_directory_with_a_name_that_is_too_long_is_refused);
+    suite_add(&s, no_job_is_looked_for_where_the_path_is_longer_than_any);
+    suite_add(&s, a_job_may_be_directly_below_the_root);
     return suite_run(&s);
 }

@@ -80,6 +80,19 @@ START_TEST(facts_that_cannot_be_are_refused_though_their_sums_are_right)
 }
 END_TEST
 
+/* The second of two files is called the third, and its sum is right. */
+START_TEST(an_input_file_out_of_its_place_is_refused_though_its_sum_is_right)
+{
+    open_for_forging();
+    uint32_t crc = weir_crc_text(weir_crc_number(0, 2), weir_str_from(sample_inputs[1].path));
+    for (int i = 0; i < 4; i++) /* all its numbers are 0 */
+        crc = weir_crc_number(crc, 0);
+    run_sql("UPDATE inputs SET file=2, crc=%u WHERE file=1", crc);
+    ck_assert_int_eq(sqlite3_changes(db), 1);
+    expect_damaged("an input file has a wrong checksum");
+}
+END_TEST
+
 /* --- records ---------------------------------------------------------------------------------- */
 
 static struct weir_state read_state(void)
@@ -186,6 +199,7 @@ int main(void)
 {
     struct suite s = suite_new("journal_forged");
     suite_add(&s, facts_that_cannot_be_are_refused_though_their_sums_are_right);
+    suite_add(&s, an_input_file_out_of_its_place_is_refused_though_its_sum_is_right);
     suite_add(&s, a_record_that_cannot_be_is_refused_though_its_sum_is_right);
     suite_add(&s, a_record_of_a_later_time_is_out_of_order);
     suite_add(&s, a_record_in_place_of_another_is_missed);

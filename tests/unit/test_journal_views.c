@@ -316,6 +316,51 @@ START_TEST(exported_files_say_what_the_journal_says)
 }
 END_TEST
 
+START_TEST(a_row_that_two_passes_rejected_is_fed_in_again_once)
+{
+    struct weir_buf file;
+    make_scratch();
+    weir_buf_init(&file, TEXT_MAX);
+    struct weir_journal *journal = make_job();
+    for (uint8_t pass = 0; pass < 2; pass++) {
+        for (uint64_t row = 3; row <= 4; row++) {
+            struct weir_reject reject = { .row = row,
+                                          .pass = pass,
+                                          .bytes = weir_str_from(row == 3 ? "three\n" : "four\n") };
+            weir_journal_add_reject(journal, &reject, NULL, NULL);
+        }
+    }
+    finish_job(journal);
+    ck_assert_int_eq(weir_export_all(journal, NULL), WEIR_OK);
+    slurp("rejects.csv", &file);
+    ck_assert_ptr_nonnull(memmem(file.ptr, file.len, "\r\nthree\nfour\n", 13));
+    ck_assert_uint_eq(file.len, 12 + 6 + 5);
+    weir_buf_release(&file);
+    weir_journal_free(journal);
+}
+END_TEST
+
+START_TEST(of_a_summary_that_is_too_long_no_more_is_read_than_is_wanted)
+{
+    static char text[16 * 1024];
+    struct weir_buf read;
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    finish_job(journal);
+    memset(text, ' ', sizeof(text));
+    ck_assert_int_eq(weir_export_summary(journal, weir_str(text, sizeof(text)), NULL), WEIR_OK);
+    weir_buf_init(&read, sizeof(text) + 2);
+    weir_export_read_summary(journal, &read);
+    ck_assert_uint_eq(read.len, sizeof(text) + 1);
+    weir_buf_release(&read);
+    weir_buf_init(&read, 5000);
+    weir_export_read_summary(journal, &read);
+    ck_assert(read.overflow);
+    weir_buf_release(&read);
+    weir_journal_free(journal);
+}
+END_TEST
+
 START_TEST(a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else)
 {
     struct weir_buf file;
@@ -483,6 +528,8 @@ int main(void)
                    overlapping_ranges_and_repeated_rejects_count_each_row_once, 12);
     suite_add(&s, a_cursor_walks_beside_a_running_job_and_sees_what_was_there_when_it_was_opened);
     suite_add(&s, exported_files_say_what_the_journal_says);
+    suite_add(&s, a_row_that_two_passes_rejected_is_fed_in_again_once);
+    suite_add(&s, of_a_summary_that_is_too_long_no_more_is_read_than_is_wanted);
     suite_add(&s, a_mark_leaves_out_a_row_that_was_rejected_and_nothing_else);
     suite_add(&s, a_mark_is_for_one_pass);
     suite_add_loop(&s, "skipped_rows_that_went_through_a_later_pass_are_counted",

@@ -287,6 +287,10 @@ START_TEST(adaptive_rate_statistics_have_every_field)
                            "\"AverageBatchMs\":10000.000,\"ExecutionTimeCeiling\":20,"
                            "\"ThrottleCeiling\":19,\"BoundBy\":\"pool\","
                            "\"PredictedThrottleInSeconds\":null}");
+    rig.now_us += MINUTES(60);
+    stats = rig_rate(&rig, 0);
+    weir_adaptive_rate_stats_json(&stats, 0, json, sizeof(json));
+    ck_assert_ptr_nonnull(strstr(json, "\"IsLastKnownGoodStale\":true,"));
     rig_release(&rig);
 }
 END_TEST

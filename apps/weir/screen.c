@@ -2,6 +2,7 @@
 /* Standard error with something that stays at its bottom; see screen.h. */
 #include "screen.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -131,6 +132,7 @@ static unsigned height(unsigned columns)
 {
     struct weir_str rest = weir_str(weir_buf_text(&standing), standing.len);
     unsigned lines = 0;
+    assert(columns > 0); /* screen_size() never says so */
     while (rest.len > 0) {
         unsigned wide = columns_of(next_line(&rest));
         lines += wide > columns ? (wide + columns - 1) / columns : 1;

@@ -149,6 +149,7 @@ size_t text_table_print(const struct text_table *table, FILE *out)
 {
     struct layout layout = { 0 };
     size_t columns = wrap_columns(fileno(out));
+    assert(table->column_count > 0 && table->column_count <= TEXT_TABLE_COLUMNS_MAX);
     if (!lay_out(table, columns, &layout)) {
         print_upright(table, columns, out);
         return 0;

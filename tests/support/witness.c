@@ -5,11 +5,13 @@
  * the answers as they stand and asks neither pool nor tracker.
  *
  *     WEIR_WITNESS=FILE   written at the end of the command:
- *                         {"sent":90,"throttled":3,"early":0,"after_failure":0,"disk_failed":false}
+ *                         {"sent":90,"throttled":3,"early":0,"after_failure":0,"after_look":0,
+ *                          "disk_failed":false}
  *
  *     early           sent by a connection that had been told 429 and for how long to keep quiet,
  *                     before that time was over
  *     after_failure   sent when the journal's thread had told its first failure
+ *     after_look      likewise, and told it before the loop's thread last looked
  *     disk_failed     a call failed as the environment had asked for
  */
 #include <pthread.h>
@@ -34,6 +36,8 @@ struct weir_call *__wrap_weir_link_send(struct weir_link *link, const struct wei
                                         weir_call_done *done, void *ctx);
 void __real_weir_driver_journal_failed(void *ctx, const struct weir_error *err);
 void __wrap_weir_driver_journal_failed(void *ctx, const struct weir_error *err);
+void __real_weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us);
+void __wrap_weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us);
 
 /* A request whose answer is waited for. */
 struct seen {
@@ -50,6 +54,8 @@ static struct {
     unsigned long throttled;
     unsigned long early;
     unsigned long after_failure;
+    unsigned long after_look;
+    bool failed_by_look;
     bool journal_failed; /* atomic: the journal's thread says so; all else is the loop thread's */
 } witness;
 
@@ -60,9 +66,9 @@ static void testify(void)
         _Exit(99);
     fprintf(file,
             "{\"sent\":%lu,\"throttled\":%lu,\"early\":%lu,\"after_failure\":%lu,"
-            "\"disk_failed\":%s}\n",
+            "\"after_look\":%lu,\"disk_failed\":%s}\n",
             witness.sent, witness.throttled, witness.early, witness.after_failure,
-            fault_hooks_met() ? "true" : "false");
+            witness.after_look, fault_hooks_met() ? "true" : "false");
     fclose(file);
 }
 
@@ -115,6 +121,7 @@ struct weir_call *__wrap_weir_link_send(struct weir_link *link, const struct wei
     witness.sent++;
     witness.early += weir_clock_now_us() < *quiet_until(link);
     witness.after_failure += __atomic_load_n(&witness.journal_failed, __ATOMIC_SEQ_CST);
+    witness.after_look += witness.failed_by_look;
     return __real_weir_link_send(link, token, request, hear, seen);
 }
 
@@ -122,4 +129,12 @@ void __wrap_weir_driver_journal_failed(void *ctx, const struct weir_error *err)
 {
     __real_weir_driver_journal_failed(ctx, err);
     __atomic_store_n(&witness.journal_failed, true, __ATOMIC_SEQ_CST);
+}
+
+/* The look before each request; that of each turn is a call within driver.c, which no linker sees.
+ */
+void __wrap_weir_driver_hear_failure(struct weir_driver *driver, int64_t now_us)
+{
+    witness.failed_by_look = __atomic_load_n(&witness.journal_failed, __ATOMIC_SEQ_CST);
+    __real_weir_driver_hear_failure(driver, now_us);
 }

@@ -197,7 +197,7 @@ static void fail_as_not_whole(struct weir_report *report, const char *message)
 
 static void read_created(struct weir_str body, uint32_t row_count, struct weir_report *report)
 {
-    struct weir_guid *ids = weir_calloc(row_count, sizeof(*ids));
+    struct weir_guid *ids = weir_realloc(NULL, row_count, sizeof(*ids));
     if (weir_answer_ids(body, row_count, ids, NULL) == WEIR_OK) {
         make_items(report, row_count);
         for (uint32_t i = 0; i < row_count; i++) {

@@ -12,10 +12,67 @@ static bool read_guid(struct weir_str value, struct weir_guid *ret)
            weir_guid_parse(weir_str(value.ptr + 1, WEIR_GUID_CHARS), ret);
 }
 
+/* --- the ids of rows that were created -------------------------------------------------------- */
+
+/* Whether `text` stands at *at, which goes behind it. */
+static bool take(struct weir_str *at, const char *text)
+{
+    size_t len = strlen(text);
+    if (at->len < len || memcmp(at->ptr, text, len) != 0)
+        return false;
+    *at = weir_str(at->ptr + len, at->len - len);
+    return true;
+}
+
+/* The rest of a string of visible ASCII without escapes, with its quote. */
+static bool take_simple_string(struct weir_str *at)
+{
+    size_t len = 0;
+    while (len < at->len && at->ptr[len] != '"') {
+        if (at->ptr[len] < 0x20 || at->ptr[len] > 0x7e || at->ptr[len] == '\\')
+            return false;
+        len++;
+    }
+    *at = weir_str(at->ptr + len, at->len - len);
+    return take(at, "\"");
+}
+
+static bool take_id(struct weir_str *at, struct weir_guid *ret)
+{
+    if (at->len < WEIR_GUID_CHARS + 3 || at->ptr[0] != '"' || at->ptr[WEIR_GUID_CHARS + 1] != '"' ||
+        !weir_guid_parse(weir_str(at->ptr + 1, WEIR_GUID_CHARS), ret))
+        return false;
+    *at = weir_str(at->ptr + WEIR_GUID_CHARS + 2, at->len - (WEIR_GUID_CHARS + 2));
+    return true;
+}
+
+/*
+ * An answer as the service writes it, to the byte: `{"@odata.context":"…","Ids":["…","…"]}`, the
+ * first member or not. It is read in one go, where others are read twice. False: it is another one,
+ * good or bad.
+ */
+static bool read_usual(struct weir_str body, size_t count, struct weir_guid *ids)
+{
+    struct weir_str at = body;
+    if (!take(&at, "{") || !count)
+        return false;
+    if (take(&at, "\"@odata.context\":\"") && !(take_simple_string(&at) && take(&at, ",")))
+        return false;
+    if (!take(&at, "\"Ids\":["))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if ((i && !take(&at, ",")) || !take_id(&at, &ids[i]))
+            return false;
+    }
+    return take(&at, "]}") && at.len == 0;
+}
+
 enum weir_status weir_answer_ids(struct weir_str body, size_t count, struct weir_guid *ids,
                                  struct weir_error *err)
 {
     struct weir_str root, list, key, value;
+    if (read_usual(body, count, ids))
+        return WEIR_OK;
     if (!weir_scan_document(body, &root))
         return weir_fail(err, WEIR_E_INVALID, "the answer is no complete JSON document");
     if (!weir_scan_find(root, "Ids", &list) || !weir_scan_is_array(list))

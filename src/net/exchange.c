@@ -59,7 +59,7 @@ void weir_exchange_reset(struct weir_exchange *exchange)
     exchange->slice = exchange->slice_at = 0;
     exchange->connected_us = exchange->sent_us = exchange->first_byte_us = 0;
     exchange->added = exchange->opened = exchange->reused = exchange->connected = exchange->sent =
-        false;
+        exchange->at_once = false;
     exchange->again = exchange->excess = exchange->cancelled = false;
     exchange->ending = WEIR_ENDING_COMPLETE;
     exchange->detail[0] = exchange->curl_detail[0] = '\0';
@@ -148,7 +148,7 @@ int weir_exchange_on_prereq(void *ctx, char *remote, char *local, int remote_por
     exchange->connected = true;
     exchange->connected_us = weir_loop_now_us(transport->loop);
     /* Of what goes out in one piece nobody will be asked for a part. */
-    if (exchange->body_bytes == 0 || exchange->joined) {
+    if (exchange->body_bytes == 0 || exchange->at_once) {
         exchange->sent = true;
         exchange->sent_us = exchange->connected_us;
         exchange->body_sent = exchange->body_bytes;

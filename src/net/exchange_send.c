@@ -148,6 +148,15 @@ static void join(struct weir_exchange *exchange)
     *at = '\0';
 }
 
+/* A body in one piece stays where the caller has it. */
+static const char *whole_body(struct weir_exchange *exchange)
+{
+    if (exchange->request.body_count == 1 && exchange->body_bytes)
+        return exchange->request.body[0].ptr;
+    join(exchange);
+    return exchange->joined;
+}
+
 /*
  * A small body goes out in one piece with its head: one system call and one packet less, which is a
  * third of what a request costs. A large one is an upload, whatever its method is called: libcurl
@@ -158,11 +167,10 @@ static void set_method(struct weir_exchange *exchange, int method)
 {
     CURL *easy = exchange->easy;
     bool large = exchange->body_bytes > WEIR_BODY_JOINED_MAX;
-    if (!large && (exchange->body_bytes || methods[method].with_body))
-        join(exchange);
+    exchange->at_once = !large && (exchange->body_bytes || methods[method].with_body);
     /* Also if there is none: the handle must not remember the one before. */
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->joined);
-    if (exchange->joined) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->at_once ? whole_body(exchange) : NULL);
+    if (exchange->at_once) {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
     } else if (large) {

@@ -100,7 +100,7 @@ static struct weight count_bytes(struct weir_exchange *exchange)
     if (exchange->connected)
         curl_easy_getinfo(exchange->easy, CURLINFO_REQUEST_SIZE, &bytes);
     int64_t sent = bytes;
-    if (!exchange->joined)
+    if (!exchange->at_once)
         sent += exchange->body_sent;
     else if (sent < exchange->body_sent)
         sent = exchange->body_sent;

@@ -51,8 +51,8 @@ void weir_transport_free(struct weir_transport *transport);
 
 /*
  * Everything but this struct is borrowed until `done`. The slices of the body are sent one after
- * the other; a large body (WEIR_BODY_JOINED_MAX) is never copied together. Content-Length, Host,
- * User-Agent and Accept, where none is given, are added; Expect never is.
+ * the other; a body of one slice is not copied, nor is a large one (WEIR_BODY_JOINED_MAX).
+ * Content-Length, Host, User-Agent and Accept, where none is given, are added; Expect never is.
  */
 struct weir_exchange_request {
     const char *method;         /* GET, POST, PATCH, PUT or DELETE */

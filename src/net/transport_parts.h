@@ -47,7 +47,7 @@ struct weir_exchange {
     weir_exchange_done *done;
     void *ctx;
     struct curl_slist lines[WEIR_REQUEST_HEADERS_MAX + 2]; /* point at the caller's */
-    char *joined;                                          /* a small body in one piece, or NULL */
+    char *joined;                                          /* a small body of several slices */
     int64_t body_bytes;                                    /* of all slices */
     int64_t body_sent;                                     /* handed out */
     size_t slice;                                          /* the one to be handed out next, */
@@ -66,6 +66,7 @@ struct weir_exchange {
 
     /* What has happened. */
     bool fit;       /* to be sent */
+    bool at_once;   /* the body goes out in one piece with the head */
     bool added;     /* libcurl has it */
     bool opened;    /* on a connection of its own */
     bool reused;    /* on one that was open */

@@ -2,8 +2,8 @@
 /*
  * Rows on their way: what a source of records hands over and the executor carries to its end.
  *
- * A *batch* is some rows in one piece of memory, made by the reader, changed by nobody, and given
- * back when its last row has come to an end. What happens to a row meanwhile stands beside it, in
+ * A *batch* is some rows and their memory, made by the reader, changed by nobody, and given back
+ * when its last row has come to an end. What happens to a row meanwhile stands beside it, in
  * its *state*, which is the executor's; what has become of it is its *fate*.
  *
  * Rows of one batch have different keys and the same columns, and ascending numbers; those that are
@@ -27,6 +27,7 @@ struct weir_row {
     uint64_t end;        /* … of the byte behind it */
     struct weir_str raw; /* as it was read */
     struct weir_target target;
+    struct weir_str written; /* as a target of a bulk message; empty: it was not written */
     bool named_by_input;     /* its id is of the input, or derived from it */
     uint64_t key_hash;       /* 0: no other row can have the same key */
     bool idle;               /* nothing is to be done for it in this pass: done without a request */
@@ -87,6 +88,14 @@ struct weir_batch {
     size_t bytes;          /* of its memory: counts against the budget */
     const uint64_t *after; /* serials of the batches that must be over before it is sent */
     uint32_t after_count;
+    const struct weir_guid *ids; /* of the rows, as the message has them; NULL: see the targets */
+    struct weir_str message; /* body of the bulk message of all rows that are to be sent; empty: it
+                            was not written */
+    uint32_t message_rows;   /* those that it has */
+    bool plain;              /* no row is refused or idle or has a key: nobody need look at each */
+    bool unbroken;           /* all rows are of one file, and no number is left out */
+    char *message_memory;    /* the packer's */
+    char *texts_memory;
 
     /* The executor's. */
     struct weir_row_state *states;

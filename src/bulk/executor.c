@@ -114,8 +114,9 @@ static void delist(struct weir_executor *executor, struct weir_batch *batch)
 /* What a run before this one may have left behind: it had ended when this one began. */
 static void taint_old(const struct weir_executor *executor, struct weir_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->row_count; i++) {
-        if (!weir_row_may_be_sent(&batch->rows[i], executor->plan.tainted_through))
+    uint64_t through = executor->plan.tainted_through;
+    for (uint32_t i = 0; i < batch->row_count && batch->rows[i].number <= through; i++) {
+        if (!weir_row_may_be_sent(&batch->rows[i], through))
             continue;
         batch->states[i].tainted = true;
         batch->states[i].unknown_us = executor->begun_us;
@@ -141,7 +142,7 @@ static struct weir_load *make_load(struct weir_executor *executor, struct weir_b
     struct weir_load *load = weir_loads_add(&executor->loads, batch, batch->row_count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->row_count; i++) {
-        if (batch->rows[i].refusal.len)
+        if (!batch->plain && batch->rows[i].refusal.len)
             refuse_row(executor, batch, i);
         else
             load->rows[count++] = i;
@@ -182,7 +183,7 @@ static void line_up(struct weir_executor *executor, struct weir_load *load, int6
     uint32_t count = 0;
     for (uint32_t i = 0; i < load->row_count; i++) {
         uint32_t row = load->rows[i];
-        if (batch->rows[row].idle)
+        if (!batch->plain && batch->rows[row].idle)
             weir_executor_end_row(executor, batch, row, WEIR_FATE_DONE);
         else
             load->rows[count++] = row;

@@ -125,9 +125,10 @@ static bool write_request(struct weir_flight *flight)
 {
     struct weir_driver *driver = flight->driver;
     struct weir_error err;
-    char boundary[40];
-    snprintf(boundary, sizeof(boundary), "batch_%016llx",
-             (unsigned long long)weir_rng_u64(&driver->executor.rng));
+    char boundary[40] = "";
+    if (flight->load->mode != WEIR_LOAD_BULK)
+        snprintf(boundary, sizeof(boundary), "batch_%016llx",
+                 (unsigned long long)weir_rng_u64(&driver->executor.rng));
     if (weir_load_request_init(&flight->request, flight->load, driver->pass.requests,
                                weir_str_from(boundary), &err) == WEIR_OK)
         return true;

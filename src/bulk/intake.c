@@ -2,9 +2,12 @@
 /*
  * The bounded way from the reader to the loop; see intake.h.
  *
- *     add     lock ─ full? wait ─ take the serials that came back ─ unlock
+ *     add     full, or has something come back? lock ─ wait ─ take the serials ─ unlock
  *             packer: forget those, add the draft, take what is closed now        no lock
  *             lock ─ closed? throw it away : queue it ─ unlock ─ was empty? ready()
+ *
+ * A reader that waits for room sleeps until half of it is there. Woken for each batch that is taken
+ * it would add one and sleep again: two switches between threads for every request.
  *
  * Why nobody waits for ever: the queue is in the order of closing, in which a batch comes after
  * those that it names. So what the loop has taken never waits for something in the queue, let alone
@@ -29,6 +32,7 @@ struct weir_intake {
     struct weir_packer *packer;
     uint64_t *finished; /* room for what came back */
     uint32_t finished_capacity;
+    bool full; /* when something was added last: only the reader makes it so */
 
     /* The loop's. */
     struct held *held;
@@ -42,11 +46,12 @@ struct weir_intake {
     struct weir_batch *first;
     struct weir_batch **end;
     size_t queue_bytes;
+    bool sleeping;             /* the reader waits for room in the queue */
     struct weir_block *blocks; /* a ring */
     uint32_t block_first;
     uint32_t block_count;
-    uint64_t *returned; /* serials that came back and the packer does not know of */
-    uint32_t returned_count;
+    uint64_t *returned;      /* serials that came back and the packer does not know of */
+    uint32_t returned_count; /* atomic: the reader looks without the lock whether there are any */
     uint32_t returned_capacity;
     struct weir_intake_rows added;
     struct weir_intake_rows taken;
@@ -105,25 +110,39 @@ static uint32_t swap_returned(struct weir_intake *intake)
     uint32_t count = intake->returned_count;
     intake->returned = intake->finished;
     intake->returned_capacity = intake->finished_capacity;
-    intake->returned_count = 0;
+    __atomic_store_n(&intake->returned_count, 0, __ATOMIC_RELAXED);
     intake->finished = serials;
     intake->finished_capacity = capacity;
     return count;
 }
 
-/* Wait for room, and let the packer know what came back. False: the loop takes no more. */
-static bool prepare(struct weir_intake *intake)
+/* Under the lock. */
+static bool is_full(const struct weir_intake *intake)
 {
-    pthread_mutex_lock(&intake->lock);
-    while (!intake->closed && intake->first &&
-           intake->queue_bytes >= intake->options.queue_bytes_max)
+    return intake->first && intake->queue_bytes >= intake->options.queue_bytes_max;
+}
+
+/* Until there is room worth waking up for. Under the lock. */
+static void wait_for_room(struct weir_intake *intake)
+{
+    intake->sleeping = is_full(intake);
+    while (!intake->closed && intake->sleeping)
         pthread_cond_wait(&intake->room, &intake->lock);
-    bool open = !intake->closed;
+    intake->full = false;
+}
+
+/* Wait for room, and let the packer know what came back. That the loop takes no more is seen when
+ * something is handed over. */
+static void prepare(struct weir_intake *intake)
+{
+    if (!intake->full && !__atomic_load_n(&intake->returned_count, __ATOMIC_RELAXED))
+        return;
+    pthread_mutex_lock(&intake->lock);
+    wait_for_room(intake);
     uint32_t count = swap_returned(intake);
     pthread_mutex_unlock(&intake->lock);
     for (uint32_t i = 0; i < count; i++)
         weir_packer_finished(intake->packer, intake->finished[i]);
-    return open;
 }
 
 /* What the packer has closed, as a list. */
@@ -141,6 +160,8 @@ static struct weir_batch *take_closed(struct weir_packer *packer, size_t *ret_by
 
 static bool is_tainted(const struct weir_intake *intake, const struct weir_draft *draft)
 {
+    if (draft->number > intake->options.tainted_through)
+        return false;
     struct weir_row row = { .number = draft->number,
                             .refusal = draft->refusal,
                             .idle = draft->idle };
@@ -169,6 +190,7 @@ static bool hand_over(struct weir_intake *intake, const struct weir_draft *draft
         intake->added.rows += draft != NULL;
         intake->added.tainted += draft && is_tainted(intake, draft);
         queue(intake, batches, bytes);
+        intake->full = is_full(intake);
     }
     pthread_mutex_unlock(&intake->lock);
     if (!open)
@@ -180,16 +202,14 @@ static bool hand_over(struct weir_intake *intake, const struct weir_draft *draft
 
 enum weir_status weir_intake_add(struct weir_intake *intake, const struct weir_draft *draft)
 {
-    if (!prepare(intake))
-        return WEIR_E_CANCELLED;
+    prepare(intake);
     weir_packer_add(intake->packer, draft);
     return hand_over(intake, draft) ? WEIR_OK : WEIR_E_CANCELLED;
 }
 
 enum weir_status weir_intake_flush(struct weir_intake *intake)
 {
-    if (!prepare(intake))
-        return WEIR_E_CANCELLED;
+    prepare(intake);
     weir_packer_flush(intake->packer);
     return hand_over(intake, NULL) ? WEIR_OK : WEIR_E_CANCELLED;
 }
@@ -227,6 +247,16 @@ void weir_intake_end(struct weir_intake *intake, enum weir_status status,
 
 /* --- the loop's: batches and blocks ----------------------------------------------------------- */
 
+/* Who waits for room in the queue, if half of it is free. Under the lock. */
+static void wake_reader(struct weir_intake *intake)
+{
+    if (!intake->sleeping ||
+        (intake->first && intake->queue_bytes > intake->options.queue_bytes_max / 2))
+        return;
+    intake->sleeping = false;
+    pthread_cond_signal(&intake->room);
+}
+
 struct weir_batch *weir_intake_take(struct weir_intake *intake)
 {
     pthread_mutex_lock(&intake->lock);
@@ -238,10 +268,10 @@ struct weir_batch *weir_intake_take(struct weir_intake *intake)
         batch->next = NULL;
         intake->queue_bytes -= batch->bytes;
         intake->taken.rows += batch->row_count;
-        for (uint32_t i = 0; i < batch->row_count; i++)
-            intake->taken.tainted +=
-                weir_row_may_be_sent(&batch->rows[i], intake->options.tainted_through);
-        pthread_cond_signal(&intake->room);
+        uint64_t through = intake->options.tainted_through;
+        for (uint32_t i = 0; i < batch->row_count && batch->rows[i].number <= through; i++)
+            intake->taken.tainted += weir_row_may_be_sent(&batch->rows[i], through);
+        wake_reader(intake);
     }
     pthread_mutex_unlock(&intake->lock);
     return batch;
@@ -312,7 +342,8 @@ static void return_serial(struct weir_intake *intake, uint64_t serial)
         intake->returned =
             weir_realloc(intake->returned, intake->returned_capacity, sizeof(uint64_t));
     }
-    intake->returned[intake->returned_count++] = serial;
+    intake->returned[intake->returned_count] = serial;
+    __atomic_store_n(&intake->returned_count, intake->returned_count + 1, __ATOMIC_RELAXED);
 }
 
 /* Those that nobody has to know of any more. Under the lock. */
@@ -348,7 +379,7 @@ static void hold(struct weir_intake *intake, const struct weir_batch *batch)
 
 static bool has_keys(const struct weir_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->row_count; i++) {
+    for (uint32_t i = 0; !batch->plain && i < batch->row_count; i++) {
         if (batch->rows[i].key_hash && !batch->rows[i].refusal.len)
             return true;
     }

@@ -10,7 +10,7 @@
  * batch. The packer is the reader's.
  *
  * The queue is full when what waits in it has queue_bytes_max or more. Whoever adds then waits
- * until something is taken, so one batch always fits, and what is added in one go may exceed it.
+ * until half of it was taken, so one batch always fits, and what is added in one go may exceed it.
  */
 #ifndef WEIR_BULK_INTAKE_H
 #define WEIR_BULK_INTAKE_H

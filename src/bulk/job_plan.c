@@ -85,5 +85,6 @@ struct weir_packer_options weir_job_packer_options(const struct weir_job *job)
         .rows_max = rows_max(job),
         .body_bytes_max = WEIR_BODY_BYTES_MAX,
         .part_bytes_more = tag_bytes(job),
+        .message = weir_request_message(job->plan.operation),
     };
 }

@@ -11,15 +11,20 @@ void weir_outbox_release(struct weir_outbox *outbox)
         free(receipt);
 }
 
+/* A row, which is not the first, follows on the one before it. */
+static bool follows(const struct weir_batch *batch, uint32_t row)
+{
+    const struct weir_row *at = &batch->rows[row];
+    return batch->unbroken || (at->file == at[-1].file && at->number == at[-1].number + 1);
+}
+
 /* The row follows on what the receipt has, and somebody may still read it there. */
 static bool joins(const struct weir_outbox *outbox, const struct weir_batch *batch, uint32_t row,
                   enum weir_fate fate)
 {
     const struct weir_receipt *last = outbox->last;
     return outbox->unhanded && fate != WEIR_FATE_REJECTED && last->fate == fate &&
-           last->batch == batch && last->first + last->row_count == row &&
-           batch->rows[row].file == batch->rows[row - 1].file &&
-           batch->rows[row].number == batch->rows[row - 1].number + 1;
+           last->batch == batch && last->first + last->row_count == row && follows(batch, row);
 }
 
 void weir_outbox_add(struct weir_outbox *outbox, struct weir_batch *batch, uint32_t row,

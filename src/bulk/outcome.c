@@ -15,10 +15,13 @@
  * sent again. */
 static bool has_its_id(const struct weir_landing *landing, uint32_t i)
 {
-    struct weir_str text = weir_load_row(landing->load, i)->target.id;
+    const struct weir_load *load = landing->load;
+    const struct weir_guid *answered = &weir_load_state(load, i)->id;
+    if (load->batch->ids && weir_guid_equal(&load->batch->ids[load->rows[i]], answered))
+        return true;
+    struct weir_str text = weir_load_row(load, i)->target.id;
     struct weir_guid sent;
-    return !text.len || (weir_guid_parse(text, &sent) &&
-                         weir_guid_equal(&sent, &weir_load_state(landing->load, i)->id));
+    return !text.len || (weir_guid_parse(text, &sent) && weir_guid_equal(&sent, answered));
 }
 
 static void done_row(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)

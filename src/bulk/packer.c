@@ -20,16 +20,13 @@
  *     2   ■───────┊               3 is full first: 1 is closed, then 3; 2 stays open.
  *     3           ■
  *
- * A closed batch is one piece of memory of just its size. An arena would cost it a whole block, and
- * a key that is in every row makes batches of one row; so rows gather in an arena as long as the
- * batch is open, and are moved once, when it is closed.
+ * What a batch is made of while it is open, and how it changes hands: packing.h.
  */
 #include "bulk/packer.h"
 
-#include "base/arena.h"
 #include "base/mem.h"
 #include "base/table64.h"
-#include "protocol/bulk.h"
+#include "bulk/packing.h"
 
 /* Should another shape have the same number, its rows only get company. */
 #define IDLE_SHAPE UINT64_C(0x9d1eaf0e5a3c7b21)
@@ -37,16 +34,14 @@
 struct open {
     uint64_t serial;
     uint64_t shape;
-    bool has_shape;           /* it has a row that is not refused */
-    size_t weight;            /* in a request, of those that are to be sent */
-    size_t bytes;             /* as in the batch that it will be */
-    struct weir_row *rows;    /* room for rows_max */
-    uint64_t *after;          /* likewise: one for each row that has a predecessor; repeats */
-    uint64_t *behind;         /* likewise */
-    struct weir_arena *texts; /* what the rows point into; NULL: not open */
-    uint32_t row_count;
+    bool has_shape;   /* it has a row that is not refused */
+    size_t weight;    /* in a request, of those that are to be sent */
+    size_t bytes;     /* of its rows and their texts */
+    uint64_t *after;  /* room for rows_max: one for each row that has a predecessor; repeats */
+    uint64_t *behind; /* likewise */
     uint32_t after_count;
     uint32_t behind_count;
+    struct weir_packing packing;
 };
 
 struct kept {
@@ -56,6 +51,7 @@ struct kept {
 
 struct weir_packer {
     struct weir_packer_options options;
+    struct weir_bulk_writer writer;
     uint64_t serial;                         /* of the batch that was opened last */
     struct open slots[WEIR_PACKER_OPEN_MAX]; /* what open[] points to */
     struct open *open[WEIR_PACKER_OPEN_MAX]; /* the open ones by age, then those that are free */
@@ -72,11 +68,12 @@ struct weir_packer {
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
-static void init_slot(struct open *slot, uint32_t rows_max)
+static void init_slot(struct open *slot, const struct weir_packer *packer)
 {
-    slot->rows = weir_calloc(rows_max, sizeof(*slot->rows));
+    uint32_t rows_max = packer->options.rows_max;
     slot->after = weir_calloc(rows_max, sizeof(*slot->after));
     slot->behind = weir_calloc(rows_max, sizeof(*slot->behind));
+    weir_packing_init(&slot->packing, &packer->writer, rows_max);
 }
 
 struct weir_packer *weir_packer_new(const struct weir_packer_options *options)
@@ -84,11 +81,12 @@ struct weir_packer *weir_packer_new(const struct weir_packer_options *options)
     struct weir_packer *packer = weir_calloc(1, sizeof(*packer));
     packer->options = *options;
     packer->end = &packer->first;
+    weir_bulk_writer_init(&packer->writer, options->message, options->table);
     weir_table64_init(&packer->last);
     weir_table64_init(&packer->refused);
     weir_table64_init(&packer->kept);
     for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
-        init_slot(&packer->slots[i], options->rows_max);
+        init_slot(&packer->slots[i], packer);
         packer->open[i] = &packer->slots[i];
     }
     return packer;
@@ -110,44 +108,18 @@ void weir_packer_free(struct weir_packer *packer)
     while ((batch = weir_packer_take(packer)))
         weir_packer_batch_free(batch);
     for (uint32_t i = 0; i < WEIR_PACKER_OPEN_MAX; i++) {
-        free(packer->slots[i].rows);
         free(packer->slots[i].after);
         free(packer->slots[i].behind);
-        weir_arena_unref(packer->slots[i].texts);
+        weir_packing_release(&packer->slots[i].packing);
     }
+    weir_bulk_writer_release(&packer->writer);
     free_kept(&packer->kept);
     weir_table64_release(&packer->last);
     weir_table64_release(&packer->refused);
     free(packer);
 }
 
-/* --- a closed batch --------------------------------------------------------------------------- */
-
-/* Move a text to *at, which goes behind it. */
-static void move_text(struct weir_str *text, char **at)
-{
-    if (text->len)
-        memcpy(*at, text->ptr, text->len);
-    text->ptr = *at;
-    *at += text->len;
-}
-
-static void move_texts(struct weir_row *row, char **at)
-{
-    move_text(&row->raw, at);
-    move_text(&row->target.id, at);
-    move_text(&row->target.key, at);
-    move_text(&row->target.members, at);
-    move_text(&row->target.partition, at);
-    move_text(&row->refusal, at);
-    move_text(&row->column, at);
-}
-
-static size_t text_bytes(const struct weir_row *row)
-{
-    return row->raw.len + row->target.id.len + row->target.key.len + row->target.members.len +
-           row->target.partition.len + row->refusal.len + row->column.len;
-}
+/* --- closing ---------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -170,47 +142,14 @@ static void tidy_after(const struct weir_packer *packer, struct open *open)
     open->after_count = count;
 }
 
-/* Batch, rows, serials and texts, in one piece. */
-static struct weir_batch *make_batch(const struct open *open)
-{
-    size_t rows_bytes = open->row_count * sizeof(struct weir_row);
-    size_t after_bytes = open->after_count * sizeof(uint64_t);
-    size_t bytes = sizeof(struct weir_batch) + rows_bytes + after_bytes;
-    for (uint32_t i = 0; i < open->row_count; i++)
-        bytes += text_bytes(&open->rows[i]);
-
-    struct weir_batch *batch = weir_realloc(NULL, bytes, 1);
-    struct weir_row *rows = (struct weir_row *)(batch + 1);
-    uint64_t *after = (uint64_t *)(rows + open->row_count);
-    char *at = (char *)(after + open->after_count);
-    memcpy(rows, open->rows, rows_bytes);
-    memcpy(after, open->after, after_bytes);
-    for (uint32_t i = 0; i < open->row_count; i++)
-        move_texts(&rows[i], &at);
-    *batch = (struct weir_batch){
-        .serial = open->serial,
-        .rows = rows,
-        .row_count = open->row_count,
-        .bytes = bytes + open->row_count * sizeof(struct weir_row_state),
-        .after = after,
-        .after_count = open->after_count,
-    };
-    return batch;
-}
-
-void weir_packer_batch_free(struct weir_batch *batch)
-{
-    free(batch);
-}
-
-/* --- closing ---------------------------------------------------------------------------------- */
-
 static void keep_keys(struct weir_packer *packer, const struct open *open)
 {
-    struct kept *kept = weir_calloc(1, sizeof(*kept) + open->row_count * sizeof(uint64_t));
-    for (uint32_t i = 0; i < open->row_count; i++) {
-        if (open->rows[i].key_hash && !open->rows[i].refusal.len)
-            kept->keys[kept->count++] = open->rows[i].key_hash;
+    uint32_t row_count = open->packing.row_count;
+    struct kept *kept = weir_calloc(1, sizeof(*kept) + row_count * sizeof(uint64_t));
+    for (uint32_t i = 0; i < row_count; i++) {
+        const struct weir_row *row = &open->packing.rows[i];
+        if (row->key_hash && !row->refusal.len)
+            kept->keys[kept->count++] = row->key_hash;
     }
     if (kept->count)
         weir_table64_set(&packer->kept, open->serial, (uint64_t)(uintptr_t)kept);
@@ -240,12 +179,12 @@ static void delist(struct weir_packer *packer, struct open *open)
 
 static void forget_refused(struct weir_packer *packer, const struct open *open)
 {
-    for (uint32_t i = 0; i < open->row_count && packer->refused.count; i++) {
-        uint64_t key = open->rows[i].key_hash;
+    for (uint32_t i = 0; i < open->packing.row_count && packer->refused.count; i++) {
+        const struct weir_row *row = &open->packing.rows[i];
         uint64_t serial;
-        if (open->rows[i].refusal.len && weir_table64_find(&packer->refused, key, &serial) &&
+        if (row->refusal.len && weir_table64_find(&packer->refused, row->key_hash, &serial) &&
             serial == open->serial)
-            weir_table64_remove(&packer->refused, key);
+            weir_table64_remove(&packer->refused, row->key_hash);
     }
 }
 
@@ -269,12 +208,11 @@ static void close_batch(struct weir_packer *packer, struct open *open)
     delist(packer, open);
     keep_keys(packer, open);
     forget_refused(packer, open);
-    struct weir_batch *batch = make_batch(open);
+    struct weir_batch *batch =
+        weir_packing_close(&open->packing, open->serial, open->after, open->after_count);
     packer->closed_bytes += batch->bytes;
     *packer->end = batch;
     packer->end = &batch->next;
-    weir_arena_unref(open->texts);
-    open->texts = NULL;
 }
 
 static void close_oldest(struct weir_packer *packer)
@@ -285,7 +223,7 @@ static void close_oldest(struct weir_packer *packer)
 static void close_aged(struct weir_packer *packer, uint64_t number)
 {
     while (packer->open_count &&
-           number - packer->open[0]->rows[0].number >= WEIR_PACKER_AGE_ROWS_MAX)
+           number - packer->open[0]->packing.rows[0].number >= WEIR_PACKER_AGE_ROWS_MAX)
         close_oldest(packer);
 }
 
@@ -302,14 +240,10 @@ static struct open *open_batch(struct weir_packer *packer)
     if (packer->open_count == WEIR_PACKER_OPEN_MAX)
         close_oldest(packer);
     struct open *open = packer->open[packer->open_count++];
-    *open = (struct open){
-        .serial = ++packer->serial,
-        .rows = open->rows,
-        .after = open->after,
-        .behind = open->behind,
-        /* No maximum of its own: with WEIR_PACKER_OPEN_BYTES_MAX it is closed. */
-        .texts = weir_arena_new(SIZE_MAX),
-    };
+    open->serial = ++packer->serial;
+    open->has_shape = false;
+    open->weight = open->bytes = 0;
+    open->after_count = open->behind_count = 0;
     return open;
 }
 
@@ -363,24 +297,7 @@ static struct open *find_place(struct weir_packer *packer, const struct weir_dra
 
 static void append(struct weir_packer *packer, struct open *open, const struct weir_draft *draft)
 {
-    struct weir_row row = {
-        .number = draft->number,
-        .file = draft->file,
-        .offset = draft->offset,
-        .end = draft->end,
-        .raw = draft->raw,
-        .target = draft->target,
-        .named_by_input = draft->named_by_input,
-        .key_hash = draft->key_hash,
-        .idle = draft->idle,
-        .refusal = draft->refusal,
-        .column = draft->column,
-    };
-    size_t texts = text_bytes(&row);
-    char *at = weir_arena_take(open->texts, texts);
-    move_texts(&row, &at);
-    open->rows[open->row_count++] = row;
-    size_t bytes = sizeof(row) + sizeof(struct weir_row_state) + texts;
+    size_t bytes = weir_packing_add(&open->packing, draft);
     open->bytes += bytes;
     packer->open_bytes += bytes;
 }
@@ -427,10 +344,15 @@ void weir_packer_add(struct weir_packer *packer, const struct weir_draft *draft)
 {
     close_aged(packer, draft->number);
     struct open *open = draft->refusal.len ? add_refused(packer, draft) : add_row(packer, draft);
-    if (open->row_count >= packer->options.rows_max)
+    if (open->packing.row_count >= packer->options.rows_max)
         close_batch(packer, open);
     while (packer->open_bytes > WEIR_PACKER_OPEN_BYTES_MAX)
         close_oldest(packer);
+}
+
+void weir_packer_batch_free(struct weir_batch *batch)
+{
+    weir_packing_free_batch(batch);
 }
 
 /* --- taking, and what is over ----------------------------------------------------------------- */

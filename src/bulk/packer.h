@@ -29,6 +29,7 @@
 #define WEIR_BULK_PACKER_H
 
 #include "bulk/batch.h"
+#include "protocol/bulk.h"
 #include "records/draft.h"
 
 struct weir_packer;
@@ -38,6 +39,7 @@ struct weir_packer_options {
     uint32_t rows_max;                    /* of a batch; 1 … WEIR_TARGETS_MAX */
     size_t body_bytes_max;                /* of a request, whichever way the rows go */
     size_t part_bytes_more;               /* that the tag takes in each part of a $batch */
+    enum weir_bulk_message message;       /* that most rows go in */
 };
 
 struct weir_packer *weir_packer_new(const struct weir_packer_options *options); /* never NULL */

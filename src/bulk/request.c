@@ -27,21 +27,70 @@ static enum weir_request_kind kind_of(enum weir_operation operation)
     return kinds[operation];
 }
 
+/* What the packer has written: the whole message, or rows of it that stand side by side. Empty: not
+ * these. */
+static struct weir_str written_rows(const struct weir_load *load)
+{
+    const struct weir_str *first = &weir_load_row(load, 0)->written;
+    const char *end = first->ptr + first->len;
+    for (uint32_t i = 1; first->len && i < load->row_count; i++) {
+        const struct weir_str *next = &weir_load_row(load, i)->written;
+        if (!next->len || next->ptr != end + 1)
+            return weir_str("", 0);
+        end = next->ptr + next->len;
+    }
+    return weir_str(first->ptr, first->len ? (size_t)(end - first->ptr) : 0);
+}
+
+/* False: it has to be written row by row. */
+static bool borrow_written(const struct weir_load *load, struct weir_gather *body)
+{
+    const struct weir_batch *batch = load->batch;
+    if (batch->message.len && load->row_count == batch->message_rows) {
+        weir_gather_borrow(body, batch->message);
+        return !body->overflow;
+    }
+    struct weir_str rows = written_rows(load);
+    if (!batch->message.len || !rows.len)
+        return false;
+    weir_gather_own_text(body, WEIR_BULK_FRAME_BEGIN);
+    weir_gather_borrow(body, rows);
+    weir_gather_own_text(body, WEIR_BULK_FRAME_END);
+    return !body->overflow;
+}
+
+static enum weir_status write_rows(const struct weir_load *load,
+                                   const struct weir_request_plan *plan, struct weir_gather *body,
+                                   struct weir_error *err)
+{
+    struct weir_target *targets = weir_realloc(NULL, load->row_count, sizeof(*targets));
+    for (uint32_t i = 0; i < load->row_count; i++)
+        targets[i] = weir_load_row(load, i)->target;
+    enum weir_status status = weir_bulk_body(weir_request_message(plan->operation), plan->table,
+                                             targets, load->row_count, body, err);
+    free(targets);
+    return status;
+}
+
+static enum weir_status fill_body(const struct weir_load *load,
+                                  const struct weir_request_plan *plan, struct weir_gather *body,
+                                  struct weir_error *err)
+{
+    weir_gather_init(body, plan->body_bytes_max);
+    if (load->row_count && borrow_written(load, body))
+        return WEIR_OK;
+    weir_gather_release(body);
+    return write_rows(load, plan, body, err);
+}
+
 static enum weir_status fill_bulk(struct weir_load_request *request, const struct weir_load *load,
                                   const struct weir_request_plan *plan, struct weir_error *err)
 {
     enum weir_bulk_message message = weir_request_message(plan->operation);
-    struct weir_target *targets = weir_realloc(NULL, load->row_count, sizeof(*targets));
-    for (uint32_t i = 0; i < load->row_count; i++)
-        targets[i] = weir_load_row(load, i)->target;
     weir_buf_init(&request->path, WEIR_URL_BYTES_MAX);
-    weir_gather_init(&request->bulk, plan->body_bytes_max);
-    enum weir_status status =
-        weir_bulk_path(message, plan->table, &plan->options, &request->path, err);
+    enum weir_status status = fill_body(load, plan, &request->bulk, err);
     if (!status)
-        status =
-            weir_bulk_body(message, plan->table, targets, load->row_count, &request->bulk, err);
-    free(targets);
+        status = weir_bulk_path(message, plan->table, &plan->options, &request->path, err);
     if (status) {
         weir_buf_release(&request->path);
         weir_gather_release(&request->bulk);

@@ -137,6 +137,12 @@ static enum weir_status check_all(enum weir_bulk_message message,
     return WEIR_OK;
 }
 
+/* Of names that were checked. */
+static size_t opening_max(const struct weir_table_names *table)
+{
+    return sizeof(TYPE) + 16 + table->logical_name.len + table->primary_id.len;
+}
+
 enum weir_status weir_bulk_body(enum weir_bulk_message message,
                                 const struct weir_table_names *table,
                                 const struct weir_target *targets, size_t count,
@@ -146,18 +152,104 @@ enum weir_status weir_bulk_body(enum weir_bulk_message message,
     if (status != WEIR_OK)
         return status;
     struct weir_buf opening;
-    weir_buf_init(&opening, sizeof(TYPE) + 16 + table->logical_name.len + table->primary_id.len);
+    weir_buf_init(&opening, opening_max(table));
     write_opening(table, &opening);
-    weir_gather_own_text(body, "{\"Targets\":[");
+    weir_gather_own_text(body, WEIR_BULK_FRAME_BEGIN);
     for (size_t i = 0; i < count; i++) {
         if (i)
             weir_gather_own_text(body, ",");
         add_target(body, table, &opening, &targets[i]);
     }
-    weir_gather_own_text(body, "]}");
+    weir_gather_own_text(body, WEIR_BULK_FRAME_END);
     weir_buf_release(&opening);
     if (body->overflow)
         return weir_fail(err, WEIR_E_TOO_BIG, "the body of the %s is larger than %zu bytes",
                          messages[message].name, body->bytes_max);
     return WEIR_OK;
+}
+
+/* --- rows one by one -------------------------------------------------------------------------- */
+
+void weir_bulk_writer_init(struct weir_bulk_writer *writer, enum weir_bulk_message message,
+                           const struct weir_table_names *table)
+{
+    *writer = (struct weir_bulk_writer){ .message = message, .table = table };
+    weir_buf_init(&writer->opening, opening_max(table));
+    if (weir_table_names_check(table, NULL) == WEIR_OK)
+        write_opening(table, &writer->opening);
+}
+
+void weir_bulk_writer_release(struct weir_bulk_writer *writer)
+{
+    weir_buf_release(&writer->opening);
+}
+
+size_t weir_bulk_written_bytes(const struct weir_bulk_writer *writer,
+                               const struct weir_target *target, struct weir_guid *ret_id)
+{
+    enum weir_naming naming = messages[writer->message].naming;
+    *ret_id = (struct weir_guid){ 0 };
+    if (!writer->opening.len || weir_target_check_id(target, naming, ret_id, NULL) != WEIR_OK)
+        return 0;
+    return weir_bulk_target_bytes(writer->table, target);
+}
+
+static char *put(char *to, const char *bytes, size_t len)
+{
+    memcpy(to, bytes, len);
+    return to + len;
+}
+
+#define PUT(to, literal) put((to), (literal), sizeof(literal) - 1)
+
+/* A text of the row, which is the one that was written from now on. */
+static char *put_own(char *to, struct weir_str *text)
+{
+    char *end = put(to, text->ptr, text->len);
+    text->ptr = to;
+    return end;
+}
+
+static char *put_name(const struct weir_bulk_writer *writer, struct weir_target *target, char *to)
+{
+    const struct weir_table_names *table = writer->table;
+    if (target->id.len) {
+        to = put(to, writer->opening.ptr, writer->opening.len);
+        to = put_own(to, &target->id);
+    } else {
+        to = PUT(to, TYPE);
+        to = put(to, table->logical_name.ptr, table->logical_name.len);
+    }
+    to = PUT(to, "\"");
+    if (!target->key.len)
+        return to;
+    to = PUT(to, ID);
+    to = put(to, table->set_name.ptr, table->set_name.len);
+    to = PUT(to, "(");
+    to = put_own(to, &target->key);
+    return PUT(to, ")\"");
+}
+
+static char *put_partition(struct weir_str partition, char *to)
+{
+    struct weir_buf string;
+    if (!partition.len)
+        return to;
+    weir_buf_init(&string, weir_buf_json_string_bytes(partition));
+    weir_buf_add_json_string(&string, partition);
+    to = PUT(to, PARTITION);
+    to = put(to, string.ptr, string.len);
+    weir_buf_release(&string);
+    return to;
+}
+
+void weir_bulk_write(const struct weir_bulk_writer *writer, struct weir_target *target, char *to)
+{
+    to = put_name(writer, target, to);
+    to = put_partition(target->partition, to);
+    if (target->members.len) {
+        to = PUT(to, ",");
+        to = put_own(to, &target->members);
+    }
+    PUT(to, "}");
 }

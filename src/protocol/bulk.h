@@ -33,8 +33,12 @@ enum weir_bulk_message {
 /* "CreateMultiple" and so on. */
 const char *weir_bulk_name(enum weir_bulk_message message);
 
+/* What stands around the rows of a body. */
+#define WEIR_BULK_FRAME_BEGIN "{\"Targets\":["
+#define WEIR_BULK_FRAME_END   "]}"
+
 /* What a body weighs: this once, a comma between any two rows, and … */
-#define WEIR_BULK_FRAME_BYTES (sizeof("{\"Targets\":[]}") - 1)
+#define WEIR_BULK_FRAME_BYTES (sizeof(WEIR_BULK_FRAME_BEGIN WEIR_BULK_FRAME_END) - 1)
 
 /* … each row. For whoever cuts rows into bodies of at most so many bytes. */
 size_t weir_bulk_target_bytes(const struct weir_table_names *table,
@@ -57,5 +61,26 @@ enum weir_status weir_bulk_body(enum weir_bulk_message message,
                                 const struct weir_table_names *table,
                                 const struct weir_target *targets, size_t count,
                                 struct weir_gather *body, struct weir_error *err);
+
+/*
+ * Rows one by one, into memory of the caller's, just as weir_bulk_body() writes them: for whoever
+ * has a row at hand long before its request is made.
+ */
+struct weir_bulk_writer {
+    enum weir_bulk_message message;
+    const struct weir_table_names *table; /* borrowed */
+    struct weir_buf opening;              /* in front of an id; empty: names that are none */
+};
+
+void weir_bulk_writer_init(struct weir_bulk_writer *writer, enum weir_bulk_message message,
+                           const struct weir_table_names *table);
+void weir_bulk_writer_release(struct weir_bulk_writer *writer);
+
+/* Bytes of a row, and its id (zeros: it has none); 0: weir_bulk_body() would refuse it. */
+size_t weir_bulk_written_bytes(const struct weir_bulk_writer *writer,
+                               const struct weir_target *target, struct weir_guid *ret_id);
+
+/* Write a row of so many bytes; its id, key and members are from now on what was written. */
+void weir_bulk_write(const struct weir_bulk_writer *writer, struct weir_target *target, char *to);
 
 #endif

@@ -93,13 +93,17 @@ const char *weir_guid_print(const struct weir_guid *guid, char text[WEIR_GUID_TE
     return text;
 }
 
+bool weir_guid_parse_canonical(struct weir_str text, struct weir_guid *ret)
+{
+    struct weir_guid guid;
+    if (text.len != WEIR_GUID_CHARS || !read_all(text.ptr, true, &guid))
+        return false;
+    *ret = guid;
+    return true;
+}
+
 bool weir_guid_is_canonical(struct weir_str text)
 {
     struct weir_guid guid;
-    return text.len == WEIR_GUID_CHARS && read_all(text.ptr, true, &guid);
-}
-
-bool weir_guid_equal(const struct weir_guid *a, const struct weir_guid *b)
-{
-    return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+    return weir_guid_parse_canonical(text, &guid);
 }

@@ -21,6 +21,12 @@ const char *weir_guid_print(const struct weir_guid *guid, char text[WEIR_GUID_TE
 /* `text` is the canonical form of some GUID. */
 bool weir_guid_is_canonical(struct weir_str text);
 
-bool weir_guid_equal(const struct weir_guid *a, const struct weir_guid *b);
+/* That, and which one. */
+bool weir_guid_parse_canonical(struct weir_str text, struct weir_guid *ret);
+
+static inline bool weir_guid_equal(const struct weir_guid *a, const struct weir_guid *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
+}
 
 #endif

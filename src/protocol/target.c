@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "protocol/guid.h"
 #include "protocol/odata.h"
 
 #define QUOTED_MAX 60
@@ -54,10 +53,17 @@ static enum weir_status check_naming(const struct weir_target *target, enum weir
 enum weir_status weir_target_check(const struct weir_target *target, enum weir_naming naming,
                                    struct weir_error *err)
 {
+    struct weir_guid id;
+    return weir_target_check_id(target, naming, &id, err);
+}
+
+enum weir_status weir_target_check_id(const struct weir_target *target, enum weir_naming naming,
+                                      struct weir_guid *ret_id, struct weir_error *err)
+{
     enum weir_status status = check_naming(target, naming, err);
     if (status != WEIR_OK)
         return status;
-    if (target->id.len && !weir_guid_is_canonical(target->id))
+    if (target->id.len && !weir_guid_parse_canonical(target->id, ret_id))
         return weir_fail(err, WEIR_E_INVALID,
                          "\"%.*s\" is no id: it needs 32 digits in lower case in groups of "
                          "8-4-4-4-12",

@@ -7,6 +7,7 @@
 #define WEIR_PROTOCOL_TARGET_H
 
 #include "base/buf.h"
+#include "protocol/guid.h"
 #include "weir/error.h"
 
 struct weir_table_names {
@@ -39,6 +40,10 @@ enum weir_status weir_table_names_check(const struct weir_table_names *table,
 /* WEIR_E_INVALID: not named as `naming` wants it, an id that is not canonical, a malformed key. */
 enum weir_status weir_target_check(const struct weir_target *target, enum weir_naming naming,
                                    struct weir_error *err);
+
+/* The same, and the id, if it has one; it is left alone otherwise. */
+enum weir_status weir_target_check_id(const struct weir_target *target, enum weir_naming naming,
+                                      struct weir_guid *ret_id, struct weir_error *err);
 
 /*
  * Append what a row that is there is called in an address; both must have passed their checks.

@@ -14,7 +14,7 @@ static uint64_t numbers;
 
 static void start(uint32_t rows_max, size_t body_bytes_max)
 {
-    struct weir_packer_options options = { &table, rows_max, body_bytes_max, 0 };
+    struct weir_packer_options options = { &table, rows_max, body_bytes_max, 0, WEIR_BULK_CREATE };
     packer = weir_packer_new(&options);
     numbers = 0;
 }

@@ -27,6 +27,29 @@ static struct weir_target target(const char *id, const char *key, const char *me
     return (struct weir_target){ .id = text(id), .key = text(key), .members = text(members) };
 }
 
+/* A row by itself comes to the same, and its texts are those that were written. */
+static void expect_written(enum weir_bulk_message message, struct weir_target row, const char *body)
+{
+    struct weir_table_names table = accounts();
+    struct weir_bulk_writer writer;
+    struct weir_guid id, wanted = { 0 };
+    struct weir_target before = row;
+    weir_bulk_writer_init(&writer, message, &table);
+    size_t bytes = weir_bulk_written_bytes(&writer, &row, &id);
+    must(bytes == weir_bulk_target_bytes(&table, &row));
+    must(!row.id.len || weir_guid_parse(row.id, &wanted));
+    must(weir_guid_equal(&id, &wanted));
+    char *written = weir_calloc(bytes, 1);
+    weir_bulk_write(&writer, &row, written);
+    must(memcmp(written, body + strlen(WEIR_BULK_FRAME_BEGIN), bytes) == 0);
+    must(weir_str_equal(row.id, before.id) && weir_str_equal(row.key, before.key));
+    must(weir_str_equal(row.members, before.members));
+    must(!row.id.len || (row.id.ptr > written && row.id.ptr < written + bytes));
+    must(!row.members.len || (row.members.ptr > written && row.members.ptr < written + bytes));
+    free(written);
+    weir_bulk_writer_release(&writer);
+}
+
 static char *body_of(enum weir_bulk_message message, const struct weir_target *targets,
                      size_t count)
 {
@@ -44,6 +67,7 @@ static char *body_of(enum weir_bulk_message message, const struct weir_target *t
     must(bytes == gather.bytes);
     char *body = gathered(&gather);
     weir_gather_release(&gather);
+    expect_written(message, targets[0], body);
     return body;
 }
 
@@ -172,6 +196,11 @@ static void check_refused(enum weir_bulk_message message, struct weir_target row
     ck_assert_msg(strstr(err.message, "row 1 of the "), "%s", err.message);
     ck_assert_uint_eq(gather.count, 0);
     weir_gather_release(&gather);
+    struct weir_bulk_writer writer;
+    struct weir_guid id;
+    weir_bulk_writer_init(&writer, message, &table);
+    ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, &id), 0);
+    weir_bulk_writer_release(&writer);
 }
 
 START_TEST(rows_that_are_not_named_rightly_are_refused)
@@ -213,6 +242,11 @@ START_TEST(tables_need_names)
         struct weir_request_options options = { 0 };
         ck_assert_int_eq(weir_bulk_path(WEIR_BULK_CREATE, &tables[i], &options, &buf, NULL),
                          WEIR_E_INVALID);
+        struct weir_bulk_writer writer;
+        struct weir_guid id;
+        weir_bulk_writer_init(&writer, WEIR_BULK_CREATE, &tables[i]);
+        ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, &id), 0);
+        weir_bulk_writer_release(&writer);
         weir_gather_release(&gather);
     }
 }

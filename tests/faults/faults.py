@@ -12,7 +12,6 @@ from campaign import (ACCOUNT, CREATE, CREATE_ELASTIC, DELETE, DELETE_ELASTIC, R
                       UPDATE, UPSERT, UPSERT_ELASTIC, WITHOUT_BULK, Job, balance, judge, let_pass, run_tests,
                       seed_of, subfolder, untouched, wait_until, world)
 
-FEW_IN_FLIGHT = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 3}
 BULK = ("CreateMultiple", "UpdateMultiple", "UpsertMultiple", "DeleteMultiple")
 
 
@@ -22,27 +21,17 @@ def storm(fault, kind, share):
     return [{**fault, **at, "nth": 2}, {**fault, **at, "probability": share}]
 
 
-def spare_the_start(faults):
+def spare_the_start(fault):
     """They are meant for rows, and would hit the description of the table as well, which comes by a $batch."""
-    return not all(fault["operation"] in BULK for fault in faults)
-
-
-def begin(job, faults):
-    if not spare_the_start(faults):
-        job.world.faults(*faults)
-        return job.start()
-    run = job.start()
-    wait_until(lambda: job.requests() > 2 or run.is_over(), "the first rows are sent")
-    job.world.faults(*faults)
-    return run
+    return fault if fault["operation"] in BULK else {**fault, "after": 3}
 
 
 def suffer(name, kind, faults, folder, count=300, batch=10, flags=(), quick=None, late_s=0,
            least=1):
-    few = FEW_IN_FLIGHT if spare_the_start(faults) else {}  # or all of it would be under way before there are faults
-    with world(*flags, seed=seed_of(name), service_ms=40 if few else 5) as sim:
-        job = Job(sim, kind, folder, count, batch=batch, seed=seed_of(name), quick={**few, **(quick or {})})
-        job.finish(begin(job, faults))
+    with world(*flags, seed=seed_of(name), service_ms=5) as sim:
+        job = Job(sim, kind, folder, count, batch=batch, seed=seed_of(name), quick=quick or {})
+        sim.faults(*map(spare_the_start, faults))
+        job.finish(job.start())
         if late_s:
             let_pass(late_s)
         happened = sum(sim.stats()["faults"].values())

@@ -73,6 +73,9 @@ START_TEST(nth_every_and_count_choose_the_requests_that_they_name)
     ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"every\":3}]", 8), "..X..X..");
     ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"count\":3}]", 8), "XXX.....");
     ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"every\":2,\"count\":2}]", 8), ".X.X....");
+    ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"after\":3}]", 8), "...XXXXX");
+    ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"after\":3,\"nth\":2}]", 8), "....X...");
+    ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"after\":1,\"every\":3}]", 8), "...X..X.");
     ck_assert_str_eq(pattern("[{\"kind\":\"stall\",\"probability\":0}]", 8), "........");
     ck_assert_str_eq(pattern("[]", 4), "....");
 }
@@ -313,6 +316,7 @@ static const char *const wrong[][2] = {
     { "[{\"kind\":\"stall\",\"probability\":1.1}]", "must be a number from 0 to 1" },
     { "[{\"kind\":\"stall\",\"nth\":0}]", "faults[0].nth is \"0\", must be an integer from 1" },
     { "[{\"kind\":\"stall\",\"nth\":1,\"every\":2}]", "has both nth and every" },
+    { "[{\"kind\":\"stall\",\"after\":0}]", "faults[0].after is \"0\", must be an integer from 1" },
     { "[{\"kind\":\"stall\",\"operation\":\"CreateMany\"}]",
       "faults[0].operation is \"CreateMany\"" },
     { "[{\"kind\":\"stall\",\"connection\":\"\"}]", "faults[0].connection is \"\"" },

@@ -269,6 +269,10 @@ static bool looks_at(const struct sim_fault *fault, const struct sim_occasion *o
 static bool ripe(struct sim_fault *fault)
 {
     double draw = weir_rng_unit(&fault->rng);
+    if (fault->passed < fault->after) {
+        fault->passed++;
+        return false;
+    }
     fault->seen++;
     return draw < fault->probability && (!fault->nth || fault->seen == fault->nth) &&
            (!fault->every || fault->seen % fault->every == 0) &&

@@ -6,9 +6,11 @@
  *     occasion   one request as a fault sees it
  *     stage      where a request can be hit; each kind belongs to one:
  *                HEAD    its head has come, the body not yet      reset_before, reset_within
- *                DOOR    before the limits are asked              unauthorized, throttle of the
- * answer INSIDE  the limits let it in                     all others seen       occasions that a
- * fault looked at, that is those of its operation and connection
+ *                DOOR    before the limits are asked              unauthorized, throttles of
+ *                                                                 the whole answer
+ *                INSIDE  the limits let it in                     all others
+ *     seen       occasions that a fault looked at, that is those of its operation and connection,
+ *                without the first ones, which `after` lets pass
  *
  * A fault is ripe if all its conditions hold: `nth` (the n-th that it saw), `every` (each n-th),
  * `count` (the first n times), `probability`; with none of them it always is. All faults of the
@@ -93,9 +95,11 @@ struct sim_fault {
     char operation[SIM_FAULT_NAME_MAX + 1];  /* empty: any */
     char connection[SIM_FAULT_TEXT_MAX + 1]; /* empty: any */
     double probability;                      /* 1: not drawn */
-    uint64_t nth;                            /* 0: not given; as the next two */
+    uint64_t nth;                            /* 0: not given; as the next three */
     uint64_t every;
     uint64_t count;
+    uint64_t after;
+    uint64_t passed; /* of those that `after` lets pass */
     uint64_t seen;
     uint64_t happened;
     struct weir_rng rng;

@@ -67,6 +67,7 @@ static const struct field fields[] = {
     { "nth", ANY, FIELD_COUNT, AT(nth), 1, COUNT_MAX },
     { "every", ANY, FIELD_COUNT, AT(every), 1, COUNT_MAX },
     { "count", ANY, FIELD_COUNT, AT(count), 1, COUNT_MAX },
+    { "after", ANY, FIELD_COUNT, AT(after), 1, COUNT_MAX },
     { "byte", BIT(CUT), FIELD_COUNT, AT(effect.byte), 0, COUNT_MAX },
     { "seconds", BIT(STALL) | BIT(COMMIT_THEN_SILENCE) | BIT(LATE_COMMIT) | BIT(LATENCY_COLLAPSE),
       FIELD_SECONDS, AT(effect.stall_us), 0, SECONDS_MAX },

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
 7. Starting: `weir --version` beside /bin/true, and from the command to the first batch at the server: with the login,
-the description of the table and the journal made on the way. The journal is synced to the disk fifteen times until
+the description of the table and the journal made on the way. The journal is synced to the disk four times until
 then, so the same is measured with the job in memory (/dev/shm): the rest is what the disk takes, and whoever shares it.
 """
 import pathlib

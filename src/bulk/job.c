@@ -62,61 +62,6 @@ static void on_over(void *ctx)
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-static struct weir_job_input *copy_inputs(const struct weir_job *job)
-{
-    struct weir_job_input *inputs =
-        weir_calloc(job->path_count ? job->path_count : 1, sizeof(*inputs));
-    for (size_t i = 0; i < job->path_count; i++) {
-        const struct weir_file_identity *it = &weir_reader_identities(job->reader)[i];
-        inputs[i] = (struct weir_job_input){
-            .path = job->paths[i],
-            .on_disk = it->on_disk,
-            .size_bytes = it->bytes,
-            .hash_first = it->head,
-            .hash_last = it->tail,
-        };
-    }
-    return inputs;
-}
-
-static enum weir_status make_journal(struct weir_job *job, struct weir_error *err)
-{
-    char *header;
-    char *options;
-    if (!job->options.directory || !job->options.directory[0])
-        return weir_fail(err, WEIR_E_INVALID, "a job needs a directory");
-    enum weir_status status = weir_job_header(job, &header, err);
-    if (status)
-        return status;
-    status = weir_job_facts_print(job, &options, err);
-    if (status) {
-        free(header);
-        return status;
-    }
-    struct weir_job_input *inputs = copy_inputs(job);
-    struct weir_job_facts facts = {
-        .job = job->options.name,
-        .operation = weir_operation_name(job->options.operation),
-        .table = job->options.table,
-        .url = job->settings.url,
-        .organisation = job->organisation,
-        .options = options,
-        .suffix = job->reader ? weir_reader_format(job->reader)->name : "jsonl",
-        .started_us = job->started_us,
-        .header = weir_str_from(header),
-        .inputs = inputs,
-        .input_count = job->path_count,
-    };
-    memcpy(facts.id_bytes, job->ids.job, sizeof(facts.id_bytes));
-    struct weir_journal_watch watch = weir_job_watch(job);
-    status =
-        weir_journal_new(job->options.directory, &facts, &watch, &job->hooks, &job->journal, err);
-    free(header);
-    free(options);
-    free(inputs);
-    return status;
-}
-
 static enum weir_status make_driver(struct weir_job *job, struct weir_error *err)
 {
     job->intake = weir_job_new_intake(job);
@@ -156,7 +101,7 @@ enum weir_status weir_job_begin(struct weir_job *job, struct weir_error *err)
     if (job->journal)
         weir_export_revoke(job->journal);
     else
-        status = make_journal(job, err);
+        status = weir_job_make_journal(job, err);
     if (!status)
         status = make_driver(job, err);
     if (status)

@@ -42,23 +42,23 @@ static bool recall(struct weir_job *job, const char *name, struct weir_table **r
 }
 
 /* A table that is too big for a note is asked for again. */
-static void note_table(struct weir_job *job, const struct weir_table *table)
+static void add_table(struct weir_job_notes *notes, const struct weir_table *table)
 {
-    char note[NOTE_MAX];
+    char name[NOTE_MAX];
     char *text = weir_table_print(table);
-    note_name(table->name, note);
-    if (text)
-        weir_job_add_note(job, note, text, NULL);
+    note_name(table->name, name);
+    if (text && strlen(text) <= WEIR_JOURNAL_RECORD_MAX)
+        weir_job_notes_add(notes, name, text);
     free(text);
 }
 
-void weir_job_note_tables(struct weir_job *job)
+void weir_job_notes_add_tables(struct weir_job_notes *notes, const struct weir_job *job)
 {
     if (!job->tables_told)
         return;
-    note_table(job, job->table);
+    add_table(notes, job->table);
     for (size_t i = 0; i < job->other_count; i++)
-        note_table(job, job->others[i]);
+        add_table(notes, job->others[i]);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

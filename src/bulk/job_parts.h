@@ -88,6 +88,7 @@ struct weir_job {
     uint64_t rejected_before;       /* rows that the passes before it rejected, … */
     uint64_t skipped_before;        /* … and that the first skipped */
     uint64_t read_before;           /* rows, as far as it is known: all of them behind the first */
+    uint64_t reach;                 /* that is durable before it begins; decisions/008 */
     struct weir_reader *reading;    /* the one that is read in it */
     struct weir_intake *intake;
     struct weir_feed *feed;
@@ -126,6 +127,21 @@ struct weir_job {
 
     char trouble[WEIR_MESSAGE_MAX + 64];
 };
+
+/* --- job_journal.c --- */
+
+/* Make the journal of a new job; what it has to know before the first row is sent is durable. */
+enum weir_status weir_job_make_journal(struct weir_job *job, struct weir_error *err);
+
+/* What the journal does not have yet of the tables of a later run. */
+void weir_job_note_tables(struct weir_job *job);
+
+/* Notes with texts of their own. */
+struct weir_job_notes {
+    struct weir_note *notes;
+    size_t count;
+};
+void weir_job_notes_add(struct weir_job_notes *notes, const char *name, const char *text);
 
 /* --- job_facts.c --- */
 
@@ -196,8 +212,8 @@ enum weir_status weir_job_describe_others(struct weir_job *job, struct weir_erro
 /* Rows that lookups refer to by a column; the mapping says which. */
 enum weir_status weir_job_read_references(struct weir_job *job, struct weir_error *err);
 
-/* What the service has told, into the journal. */
-void weir_job_note_tables(struct weir_job *job);
+/* What the service has told of tables. */
+void weir_job_notes_add_tables(struct weir_job_notes *notes, const struct weir_job *job);
 
 /* --- job_plan.c --- */
 

@@ -47,7 +47,7 @@ struct weir_driver_pass weir_job_driver_pass(const struct weir_job *job)
         .plan = &job->plan,
         .requests = &job->requests,
         .intake = job->intake,
-        .reach = job->plan.tainted_through,
+        .reach = job->reach,
     };
 }
 
@@ -139,6 +139,7 @@ static enum weir_status change_pass(struct weir_job *job, enum weir_pass pass,
     if (read != job->reader)
         weir_reader_free(read);
     weir_job_make_plan(job, pass);
+    job->reach = 0;
     job->intake = weir_job_new_intake(job);
     struct weir_driver_pass driver = weir_job_driver_pass(job);
     enum weir_status status = weir_driver_next_pass(job->driver, &driver, err);

@@ -254,7 +254,7 @@ static enum weir_status look_back(struct weir_job *job, struct weir_error *err)
     read_sizes_note(job);
     job->read_before = high > job->read_before ? high : job->read_before;
     weir_reach_name(job->pass, reach);
-    job->plan.tainted_through = read_note(job, reach);
+    job->plan.tainted_through = job->reach = read_note(job, reach);
     return WEIR_OK;
 }
 

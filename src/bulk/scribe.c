@@ -11,9 +11,6 @@
 #include "bulk/key_reference.h"
 #include "journal/rejects.h"
 
-/* So many rows beyond those that are about to be sent may be. */
-#define REACH_STRIDE 20000
-
 /* Of keys that are named in a message, with the words around them. */
 #define KEYS_BYTES_MAX ((size_t)1024)
 
@@ -145,9 +142,9 @@ void weir_scribe_add_block(struct weir_scribe *scribe, const struct weir_block *
 /* Asked for at half the way, so that nobody but the first has to wait. */
 void weir_scribe_want_reach(struct weir_scribe *scribe, uint64_t row)
 {
-    if (row + REACH_STRIDE / 2 <= scribe->reach_asked)
+    if (row + WEIR_REACH_STRIDE / 2 <= scribe->reach_asked)
         return;
-    scribe->reach_asked = row + REACH_STRIDE;
+    scribe->reach_asked = row + WEIR_REACH_STRIDE;
     add(scribe, ITEM_REACH)->row = scribe->reach_asked;
 }
 
@@ -323,7 +320,7 @@ static enum weir_status write_reach(struct weir_scribe *scribe, struct weir_scri
     struct weir_note note = { weir_str_from(name), weir_str(text, (size_t)len) };
     enum weir_status status =
         weir_journal_add_note(scribe->journal, &note, &item->journal_serial, err);
-    if (!status && item->row - REACH_STRIDE > scribe->reach)
+    if (!status && item->row - WEIR_REACH_STRIDE > scribe->reach)
         weir_journal_hurry(scribe->journal); /* somebody is waiting for just this */
     return status;
 }

@@ -46,7 +46,9 @@ struct weir_scribe {
     uint64_t reach; /* durable */
 };
 
-/* The reach is a note of the journal, one for each pass. */
+/* The reach is a note of the journal, one for each pass, so many rows beyond those that are about
+ * to be sent. */
+#define WEIR_REACH_STRIDE   20000
 #define WEIR_REACH_NAME_MAX 16
 void weir_reach_name(uint32_t pass, char name[WEIR_REACH_NAME_MAX]);
 

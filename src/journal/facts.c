@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "journal/entry.h"
 
 /* --- names and values ------------------------------------------------------------------------- */
 
@@ -102,7 +101,12 @@ enum weir_status weir_job_facts_check(const struct weir_job_facts *facts, struct
             return weir_fail(err, WEIR_E_TOO_BIG, "the path of an input is longer than %d bytes",
                              WEIR_JOURNAL_PATH_MAX);
     }
-    return WEIR_OK;
+    enum weir_status status = WEIR_OK;
+    for (size_t i = 0; i < facts->note_count && status == WEIR_OK; i++) {
+        struct weir_entry note = { .kind = WEIR_ENTRY_NOTE, .note = facts->notes[i] };
+        status = weir_entry_check(&note, err);
+    }
+    return status;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

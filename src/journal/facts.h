@@ -7,6 +7,7 @@
 #define WEIR_JOURNAL_FACTS_H
 
 #include "base/str.h"
+#include "journal/entry.h"
 #include "journal/sql.h"
 #include "protocol/row_id.h"
 
@@ -35,6 +36,10 @@ struct weir_job_facts {
     struct weir_str header;              /* what the rejects file begins with */
     const struct weir_job_input *inputs;
     size_t input_count;
+    /* Notes that are there from the beginning, each name once. A later one of the name replaces
+     * them, so they are not among what is read. */
+    const struct weir_note *notes;
+    size_t note_count;
 };
 
 /* WEIR_E_INVALID or WEIR_E_TOO_BIG: what cannot be journaled. */

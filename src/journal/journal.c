@@ -175,15 +175,39 @@ static struct weir_journal *new_journal(const struct weir_journal_watch *watch,
 }
 
 /* An empty file that only we may read, for SQLite to fill: its own would follow the umask. */
-static enum weir_status make_file(const struct weir_journal *journal, const char *path,
+static enum weir_status make_file(const struct weir_journal *journal, const char *path, int *ret_fd,
                                   struct weir_error *err)
 {
-    int fd = weir_hooks_open(&journal->hooks, path, O_RDWR | O_CREAT | O_EXCL, 0600);
-    if (fd < 0)
+    *ret_fd = weir_hooks_open(&journal->hooks, path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (*ret_fd < 0)
         return weir_fail(err, WEIR_E_IO, "the journal \"%s\" cannot be made: %s", path,
                          weir_hooks_reason(errno));
-    close(fd);
     return WEIR_OK;
+}
+
+static enum weir_status sync_file(const struct weir_journal *journal, const char *path, int fd,
+                                  struct weir_error *err)
+{
+    if (weir_hooks_fsync(&journal->hooks, fd) == 0)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_E_IO, "the journal \"%s\" cannot be written: %s", path,
+                     weir_hooks_reason(errno));
+}
+
+/* The file is ours as long as SQLite has it open: closing it before would drop SQLite's locks. */
+static enum weir_status make_database(const struct weir_journal *journal, const char *path,
+                                      const struct weir_job_facts *facts, struct weir_state *ret,
+                                      struct weir_error *err)
+{
+    int fd;
+    enum weir_status status = make_file(journal, path, &fd, err);
+    if (status)
+        return status;
+    status = weir_store_make(path, facts, &journal->hooks, ret, err);
+    if (status == WEIR_OK)
+        status = sync_file(journal, path, fd, err);
+    close(fd);
+    return status;
 }
 
 static enum weir_status make_files(struct weir_journal *journal, const struct weir_job_facts *facts,
@@ -192,9 +216,7 @@ static enum weir_status make_files(struct weir_journal *journal, const struct we
     struct weir_path database = weir_place_path(&journal->place, WEIR_PLACE_DATABASE);
     struct weir_path seal = weir_place_path(&journal->place, WEIR_PLACE_SEAL);
     struct weir_state state;
-    enum weir_status status = make_file(journal, database.text, err);
-    if (status == WEIR_OK)
-        status = weir_store_make(database.text, facts, &journal->hooks, &state, err);
+    enum weir_status status = make_database(journal, database.text, facts, &state, err);
     if (status == WEIR_OK)
         status = weir_seal_make(&journal->seal, seal.text, &state, &journal->hooks, err);
     if (status == WEIR_OK)
@@ -224,14 +246,21 @@ static enum weir_status look(struct weir_journal *journal, struct weir_error *er
 }
 
 /* A first commit: whoever cannot write should learn it before anything is sent. */
-static enum weir_status enter(struct weir_journal *journal, struct weir_error *err)
+static enum weir_status count_opening(struct weir_journal *journal, struct weir_error *err)
 {
     struct weir_queue nothing = { 0 };
-    enum weir_status status = look(journal, err);
-    if (status == WEIR_OK)
-        status = weir_store_commit(&journal->store, &nothing, err);
+    enum weir_status status = weir_store_commit(&journal->store, &nothing, err);
     if (status == WEIR_OK)
         status = weir_seal_write(&journal->seal, &journal->store.state, err);
+    return status;
+}
+
+/* A job that was just made could be written, and says that it was opened. */
+static enum weir_status enter(struct weir_journal *journal, bool made, struct weir_error *err)
+{
+    enum weir_status status = look(journal, err);
+    if (status == WEIR_OK && !made)
+        status = count_opening(journal, err);
     if (status)
         return status;
     weir_hooks_at(&journal->hooks, WEIR_POINT_OPENED);
@@ -268,7 +297,7 @@ enum weir_status weir_journal_new(const char *directory, const struct weir_job_f
         status = weir_place_settle(&journal->place, err);
     if (status == WEIR_OK) {
         weir_hooks_at(&journal->hooks, WEIR_POINT_JOB_CREATED);
-        status = enter(journal, err);
+        status = enter(journal, true, err);
     }
     return conclude(journal, status, ret);
 }
@@ -280,7 +309,7 @@ enum weir_status weir_journal_open(const char *directory, const struct weir_jour
     struct weir_journal *journal = new_journal(watch, hooks);
     enum weir_status status = weir_place_init(&journal->place, directory, &journal->hooks, err);
     if (status == WEIR_OK)
-        status = enter(journal, err);
+        status = enter(journal, false, err);
     return conclude(journal, status, ret);
 }
 

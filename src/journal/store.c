@@ -155,53 +155,6 @@ void weir_store_release(struct weir_store *store)
     *store = (struct weir_store){ 0 };
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
-
-static enum weir_status save_state(sqlite3 *db, const struct weir_state *state,
-                                   struct weir_error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    enum weir_status status = weir_sql_prepare(db, weir_state_replace, &statement, err);
-    if (status == WEIR_OK) {
-        weir_state_bind(statement, state);
-        status = weir_sql_run(statement, err);
-    }
-    sqlite3_finalize(statement);
-    return status;
-}
-
-/* In SQLite's older mode, which leaves a single file behind when it is closed. */
-static enum weir_status fill(sqlite3 *db, const struct weir_job_facts *facts,
-                             struct weir_state *state, struct weir_error *err)
-{
-    enum weir_status status = weir_sql_exec(db, "PRAGMA synchronous=FULL; BEGIN IMMEDIATE", err);
-    if (status == WEIR_OK)
-        status = weir_schema_make(db, err);
-    if (status == WEIR_OK)
-        status = weir_job_facts_write(db, facts, &state->facts, err);
-    if (status == WEIR_OK)
-        status = save_state(db, state, err);
-    return status == WEIR_OK ? weir_sql_exec(db, "COMMIT", err) : status;
-}
-
-enum weir_status weir_store_make(const char *path, const struct weir_job_facts *facts,
-                                 const struct weir_journal_hooks *hooks, struct weir_state *ret,
-                                 struct weir_error *err)
-{
-    struct weir_state state = { 0 };
-    sqlite3 *db = NULL;
-    enum weir_status status = open_for_writing(path, hooks, &db, err);
-    if (status)
-        return status;
-    status = fill(db, facts, &state, err);
-    sqlite3_close(db);
-    if (status)
-        return status;
-    weir_hooks_at(hooks, WEIR_POINT_FACTS_COMMITTED);
-    *ret = state;
-    return WEIR_OK;
-}
-
 /* --- a group ---------------------------------------------------------------------------------- */
 
 /* What stands where a record will go: notes and blocks have names. */
@@ -269,6 +222,13 @@ static enum weir_status insert_all(struct weir_store *store, const struct weir_q
     return status;
 }
 
+static enum weir_status save(struct weir_store *store, const struct weir_state *state,
+                             struct weir_error *err)
+{
+    weir_state_bind(store->save, state);
+    return weir_sql_run(store->save, err);
+}
+
 enum weir_status weir_store_commit(struct weir_store *store, const struct weir_queue *group,
                                    struct weir_error *err)
 {
@@ -278,10 +238,8 @@ enum weir_status weir_store_commit(struct weir_store *store, const struct weir_q
     if (status == WEIR_OK)
         status = group->count > 0 ? insert_all(store, group, &state, err)
                                   : weir_schema_renew(store->db, err);
-    if (status == WEIR_OK) {
-        weir_state_bind(store->save, &state);
-        status = weir_sql_run(store->save, err);
-    }
+    if (status == WEIR_OK)
+        status = save(store, &state, err);
     if (status)
         return status;
     weir_hooks_at(store->hooks, WEIR_POINT_BEFORE_COMMIT);
@@ -290,6 +248,65 @@ enum weir_status weir_store_commit(struct weir_store *store, const struct weir_q
         return status;
     store->state = state;
     weir_hooks_at(store->hooks, WEIR_POINT_AFTER_COMMIT);
+    return WEIR_OK;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static enum weir_status put_notes(struct weir_store *store, const struct weir_job_facts *facts,
+                                  struct weir_error *err)
+{
+    enum weir_status status = WEIR_OK;
+    for (size_t i = 0; i < facts->note_count && status == WEIR_OK; i++) {
+        struct weir_entry record = { .kind = WEIR_ENTRY_NOTE,
+                                     .serial = store->state.serial + 1,
+                                     .note = facts->notes[i] };
+        record.crc = weir_entry_crc(&record);
+        status = insert(store, &record, &store->state, err);
+    }
+    return status;
+}
+
+/*
+ * Nobody sees the file before it is synced as a whole and its directory renamed, and one that
+ * could not be filled is removed: SQLite need neither sync it nor be able to take anything back.
+ * It is left in the mode in which it will be used, for changing that later is a transaction too.
+ */
+static enum weir_status fill(struct weir_store *store, const struct weir_job_facts *facts,
+                             struct weir_error *err)
+{
+    enum weir_status status = weir_sql_exec(
+        store->db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF; BEGIN IMMEDIATE", err);
+    if (status == WEIR_OK)
+        status = weir_schema_make(store->db, err);
+    if (status == WEIR_OK)
+        status = prepare(store, err);
+    if (status == WEIR_OK)
+        status = weir_job_facts_write(store->db, facts, &store->state.facts, err);
+    if (status == WEIR_OK)
+        status = put_notes(store, facts, err);
+    store->state.opened = 1;
+    if (status == WEIR_OK)
+        status = save(store, &store->state, err);
+    if (status == WEIR_OK)
+        status = weir_sql_exec(store->db, "COMMIT", err);
+    return status == WEIR_OK ? set_wal(store->db, err) : status;
+}
+
+enum weir_status weir_store_make(const char *path, const struct weir_job_facts *facts,
+                                 const struct weir_journal_hooks *hooks, struct weir_state *ret,
+                                 struct weir_error *err)
+{
+    struct weir_store store = { .hooks = hooks };
+    enum weir_status status = open_for_writing(path, hooks, &store.db, err);
+    if (status == WEIR_OK)
+        status = fill(&store, facts, err);
+    struct weir_state state = store.state;
+    weir_store_release(&store);
+    if (status)
+        return status;
+    weir_hooks_at(hooks, WEIR_POINT_FACTS_COMMITTED);
+    *ret = state;
     return WEIR_OK;
 }
 

@@ -25,7 +25,8 @@ struct weir_store {
     int wal_pages;           /* after the last commit */
 };
 
-/* Fill the empty file at `path` with schema and facts; durable, and nothing is left open. */
+/* Fill the empty file at `path` with schema and facts, opened once. Nothing is left open, and
+ * nothing is durable before the caller has synced the file. */
 enum weir_status weir_store_make(const char *path, const struct weir_job_facts *facts,
                                  const struct weir_journal_hooks *hooks, struct weir_state *ret,
                                  struct weir_error *err);

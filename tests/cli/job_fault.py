@@ -69,9 +69,9 @@ def test_a_disk_that_fails_later_ends_it_with_7_and_a_resume_finishes(folder):
     for number, variables in enumerate([
         {"WEIR_FAIL_IO": "pwrite:4:EIO"},
         {"WEIR_FAIL_IO": "pwrite:5:EIO:once"},
-        {"WEIR_FAIL_VFS": "sync:9"},
-        {"WEIR_FAIL_VFS": "write:40:full"},
-        {"WEIR_FAIL_VFS": "write:46:short"},
+        {"WEIR_FAIL_VFS": "sync:4"},
+        {"WEIR_FAIL_VFS": "write:17:full"},
+        {"WEIR_FAIL_VFS": "write:26:short"},
     ]):
         place = os.path.join(folder, str(number))
         os.mkdir(place)

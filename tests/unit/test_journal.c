@@ -351,7 +351,63 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
     facts = sample_facts();
     facts.input_count = WEIR_JOURNAL_INPUTS_MAX + 1;
     ck_assert_int_eq(weir_journal_new("x", &facts, NULL, NULL, &other, NULL), WEIR_E_TOO_BIG);
+    facts = sample_facts();
+    facts.notes = &wrong.note;
+    facts.note_count = 1;
+    ck_assert_int_eq(weir_journal_new("x", &facts, NULL, NULL, &other, NULL), WEIR_E_TOO_BIG);
     free(big);
+    weir_journal_free(journal);
+}
+END_TEST
+
+static void expect_note(struct weir_journal *journal, const char *name, const char *text)
+{
+    char *is = NULL;
+    ck_assert_int_eq(weir_journal_note(journal, name, &is, NULL), WEIR_OK);
+    ck_assert_str_eq(is, text);
+    free(is);
+}
+
+static int count_fsync(void *ctx, int fd)
+{
+    int *count = ctx;
+    ++*count;
+    return fsync(fd);
+}
+
+/* Database, seal, directory, parent: then it is durable, with its notes. */
+START_TEST(a_job_is_made_with_notes_and_four_syncs_and_nothing_is_committed_after_that)
+{
+    static const struct weir_note notes[] = { { { "reach", 5 }, { "20000", 5 } },
+                                              { { "table account", 13 }, { "{}", 2 } } };
+    struct weir_job_facts facts = sample_facts();
+    struct weir_journal_io io = weir_journal_io_system;
+    int syncs = 0;
+    struct weir_journal_hooks hooks = { .io = &io, .ctx = &syncs };
+    struct weir_journal *journal = NULL;
+    uint64_t serial = 0;
+    make_scratch();
+    io.fsync = count_fsync;
+    facts.notes = notes;
+    facts.note_count = 2;
+    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, NULL), WEIR_OK);
+    ck_assert_int_eq(syncs, 4);
+    ck_assert_uint_eq(weir_journal_runs(journal), 1);
+    struct stat log;
+    char path[400];
+    snprintf(path, sizeof(path), "%s/journal.db-wal", job_dir);
+    ck_assert_int_eq(stat(path, &log), 0);
+    ck_assert_int_eq(log.st_size, 0);
+    expect_note(journal, "reach", "20000");
+    expect_note(journal, "table account", "{}");
+    struct weir_note later = { weir_str_from("reach"), weir_str_from("30000") };
+    ck_assert_int_eq(weir_journal_add_note(journal, &later, &serial, NULL), WEIR_OK);
+    ck_assert_uint_eq(serial, 3);
+    weir_journal_free(journal);
+    journal = open_job();
+    ck_assert_uint_eq(weir_journal_runs(journal), 2);
+    expect_note(journal, "reach", "30000");
+    expect_note(journal, "table account", "{}");
     weir_journal_free(journal);
 }
 END_TEST
@@ -486,6 +542,7 @@ int main(void)
     suite_add(&s, a_journal_of_version_1_is_gone_on_with_and_is_of_version_2_from_then_on);
     suite_add(&s, a_record_that_was_removed_or_added_by_hand_is_missed);
     suite_add(&s, impossible_records_are_refused_and_cost_no_serial);
+    suite_add(&s, a_job_is_made_with_notes_and_four_syncs_and_nothing_is_committed_after_that);
     suite_add(&s, the_queue_is_bounded_in_bytes_and_says_what_awaits_commit);
     suite_add(&s, no_signal_is_handled_in_the_journals_thread);
     suite_add(&s, records_are_committed_in_groups_and_also_when_no_more_come);

@@ -11,17 +11,8 @@ static enum weir_status advance(struct weir_rejects *rejects, uint32_t pass, str
 enum weir_status weir_rejects_init(struct weir_rejects *rejects,
                                    const struct weir_journal_view *source, struct weir_error *err)
 {
-    *rejects = (struct weir_rejects){ 0 };
-    enum weir_status status =
-        weir_cursor_init(&rejects->cursor, source, WEIR_CURSOR_REJECTS, 0, err);
-    for (uint32_t pass = 0; pass < WEIR_JOURNAL_PASSES && status == WEIR_OK; pass++) {
-        status = weir_spans_init(&rejects->spans[pass], source, pass, err);
-        if (status == WEIR_OK)
-            status = advance(rejects, pass, err);
-    }
-    if (status)
-        weir_rejects_release(rejects);
-    return status;
+    *rejects = (struct weir_rejects){ .source = *source };
+    return weir_cursor_init(&rejects->cursor, source, WEIR_CURSOR_REJECTS, 0, err);
 }
 
 void weir_rejects_release(struct weir_rejects *rejects)
@@ -74,11 +65,19 @@ static enum weir_status gather(struct weir_rejects *rejects, struct weir_error *
     }
 }
 
+/* To the first finished rows of a pass. */
+static enum weir_status begin(struct weir_rejects *rejects, uint32_t pass, struct weir_error *err)
+{
+    enum weir_status status = weir_spans_init(&rejects->spans[pass], &rejects->source, pass, err);
+    rejects->walking[pass] = status == WEIR_OK;
+    return status ? status : advance(rejects, pass, err);
+}
+
 static enum weir_status finished(struct weir_rejects *rejects, const struct weir_reject *reject,
                                  bool *ret, struct weir_error *err)
 {
     uint32_t pass = reject->pass;
-    enum weir_status status = WEIR_OK;
+    enum weir_status status = rejects->walking[pass] ? WEIR_OK : begin(rejects, pass, err);
     while (rejects->in_span[pass] && rejects->span[pass].last < reject->row && status == WEIR_OK)
         status = advance(rejects, pass, err);
     *ret = rejects->in_span[pass] && rejects->span[pass].first <= reject->row;

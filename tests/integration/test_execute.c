@@ -4,6 +4,7 @@
  * Over real sockets against weir-sim. Waits are asserted from below only: they may take longer on a
  * busy machine, but never less.
  */
+#include "base/limits.h"
 #include "support/client_rig.h"
 
 static void throttle(const char *rest)
@@ -116,6 +117,34 @@ START_TEST(headers_of_the_caller_go_along)
 }
 END_TEST
 
+/* Ours, "If-None-Match: null", would have made a row of the first one. */
+START_TEST(a_condition_of_the_caller_stands_by_itself)
+{
+    struct weir_response response;
+    struct weir_http_header exists = { "if-match", "*" };
+    struct weir_request request = {
+        .method = "PATCH",
+        .path = "accounts(00000000-0000-0000-0000-000000000001)",
+        .headers = &exists,
+        .header_count = 1,
+        .body = ACCOUNT,
+        .body_bytes = strlen(ACCOUNT),
+    };
+    rig_start(1);
+    ck_assert_int_eq(weir_execute(rig.client, &request, &response, &rig.err), WEIR_E_REFUSED);
+    ck_assert_int_eq(rig.err.http_status, 404);
+    ck_assert_int_eq(rows(), 0);
+    request.header_count = 0;
+    ck_assert_int_eq(weir_execute(rig.client, &request, &response, &rig.err), WEIR_OK);
+    ck_assert_int_eq(rows(), 1);
+    weir_response_release(&response);
+    ck_assert_int_eq(rig_try("DELETE", request.path, NULL, false, &response), WEIR_OK);
+    ck_assert_int_eq(response.status, 204);
+    weir_response_release(&response);
+    rig_close();
+}
+END_TEST
+
 static const struct weir_request bad_requests[] = {
     { .method = "HEAD", .path = "WhoAmI" },
     { .method = "get", .path = "WhoAmI" },
@@ -165,6 +194,10 @@ static const struct weir_request bad_requests[] = {
       .path = "WhoAmI",
       .headers = &(struct weir_http_header){ "X-Y", NULL },
       .header_count = 1 },
+    { .method = "GET",
+      .path = "WhoAmI",
+      .headers = &(struct weir_http_header){ NULL, "a" },
+      .header_count = 1 },
 };
 
 START_TEST(what_cannot_be_sent_is_refused_before_anything_is)
@@ -183,6 +216,12 @@ START_TEST(what_cannot_be_sent_is_refused_before_anything_is)
         .method = "GET", .path = "WhoAmI", .headers = many, .header_count = 100
     };
     ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_TOO_BIG);
+    char *value = weir_calloc(WEIR_REQUEST_OWN_BYTES_MAX + 1, 1);
+    memset(value, 'x', WEIR_REQUEST_OWN_BYTES_MAX);
+    many[0].value = value;
+    request.header_count = 1;
+    ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_TOO_BIG);
+    free(value);
     char *path = weir_calloc(40000, 1);
     memset(path, 'x', 32760); /* fits, but not behind the address of the Web API */
     ck_assert_int_eq(rig_try("GET", path, NULL, false, &response), WEIR_E_INVALID);
@@ -385,6 +424,7 @@ int main(void)
     suite_add_loop(&s, "budget_asks_for_web_servers_and_aimd_does_not",
                    budget_asks_for_web_servers_and_aimd_does_not, 2);
     suite_add(&s, headers_of_the_caller_go_along);
+    suite_add(&s, a_condition_of_the_caller_stands_by_itself);
     suite_add(&s, what_cannot_be_sent_is_refused_before_anything_is);
     suite_add(&s, a_throttled_request_goes_to_another_connection_at_once);
     suite_add(&s, when_all_are_throttled_the_shortest_wait_is_waited_for);

@@ -42,6 +42,34 @@ START_TEST(a_read_is_repeated_after_failures_of_the_service)
 }
 END_TEST
 
+/* Refused, given up, without a connection. */
+START_TEST(whoever_wants_no_reason_gets_the_status_alone)
+{
+    struct weir_response response;
+    struct weir_request request = { .method = "GET", .path = "nothings" };
+    rig_start(1);
+    ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_REFUSED);
+    fault("{\"kind\":\"server_error\",\"status\":500,\"operation\":\"GET\",\"every\":1}");
+    ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_UNAVAILABLE);
+    fault("{\"kind\":\"unauthorized\",\"operation\":\"GET\",\"every\":1}");
+    for (int i = 0; i < 2; i++) /* by its tokens, and because none is left */
+        ck_assert_int_eq(weir_execute(rig.client, &request, &response, NULL), WEIR_E_CREDENTIALS);
+    rig_close();
+}
+END_TEST
+
+/* By somebody else: there is no reason that this client knows of. */
+START_TEST(when_all_connections_were_set_aside_there_is_none)
+{
+    struct weir_response response;
+    rig_start(1);
+    ck_assert_int_eq(weir_pool_set_aside(weir_client_pool(rig.client), "app1"), WEIR_OK);
+    ck_assert_int_eq(rig_try("GET", "WhoAmI", NULL, false, &response), WEIR_E_NO_CONNECTION);
+    ck_assert_int_eq(rig_count("requests"), 0);
+    rig_close();
+}
+END_TEST
+
 START_TEST(a_service_that_is_not_there_is_said_to_be_so)
 {
     struct weir_response response;
@@ -510,6 +538,8 @@ int main(void)
     struct suite s = suite_new("execute_trouble");
     suite_add(&s, a_request_whose_outcome_is_unknown_is_not_sent_twice_unless_that_does_no_harm);
     suite_add(&s, a_read_is_repeated_after_failures_of_the_service);
+    suite_add(&s, whoever_wants_no_reason_gets_the_status_alone);
+    suite_add(&s, when_all_connections_were_set_aside_there_is_none);
     suite_add(&s, a_service_that_is_not_there_is_said_to_be_so);
     suite_add(&s, a_busy_connection_does_not_hold_up_the_others);
     suite_add(&s, a_login_service_that_is_busy_for_one_does_not_hold_up_the_others);

@@ -244,6 +244,9 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = file_shm_unmap,
 };
 
+static sqlite3_io_methods unshared; /* the same, of the first version: without shared memory */
+static bool is_unshared;
+
 /* --- the file system -------------------------------------------------------------------------- */
 
 static int vfs_open(sqlite3_vfs *self, const char *path, sqlite3_file *opened, int flags, int *ret)
@@ -257,7 +260,7 @@ static int vfs_open(sqlite3_vfs *self, const char *path, sqlite3_file *opened, i
     if (rc)
         return rc == SQLITE_FULL ? SQLITE_CANTOPEN : rc;
     file->path = weir_strdup(path ? path : "");
-    file->base.pMethods = &methods;
+    file->base.pMethods = is_unshared ? &unshared : &methods;
     return SQLITE_OK;
 }
 
@@ -280,6 +283,13 @@ void flaky_register(void)
     vfs.xOpen = vfs_open;
     vfs.xDelete = vfs_delete;
     sqlite3_vfs_register(&vfs, 0);
+}
+
+void flaky_share(bool shared)
+{
+    unshared = methods;
+    unshared.iVersion = 1;
+    is_unshared = !shared;
 }
 
 void flaky_fail(enum flaky_op op, enum flaky_how how, uint64_t nth)

@@ -39,6 +39,10 @@ bool flaky_has_failed(void);
 /* Writes, truncations and fsyncs that came after the failure. */
 uint64_t flaky_changes_after(void);
 
+/* Whether files that are opened from now on can be shared in memory, as a write-ahead log needs it;
+ * those of some network file systems cannot. */
+void flaky_share(bool shared);
+
 /* From now on fsync does nothing but say it did. */
 void flaky_lie(void);
 

@@ -306,6 +306,23 @@ END_TEST
 
 /* --- places that cannot be written ------------------------------------------------------------ */
 
+START_TEST(a_directory_that_allows_no_write_ahead_log_is_refused)
+{
+    struct weir_job_facts facts = sample_facts();
+    struct weir_journal_hooks hooks = { .vfs = FLAKY_VFS };
+    struct weir_journal *journal = NULL;
+    struct weir_error err = { 0 };
+    make_scratch();
+    flaky_register();
+    flaky_fail(FLAKY_OPEN, FLAKY_ERROR, 0);
+    flaky_share(false);
+    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, &err), WEIR_E_IO);
+    flaky_share(true);
+    ck_assert_ptr_null(journal);
+    ck_assert_ptr_nonnull(strstr(err.message, "choose a job directory on a local disk"));
+}
+END_TEST
+
 START_TEST(a_job_that_cannot_be_made_leaves_nothing_behind)
 {
     struct weir_job_facts facts = sample_facts();
@@ -333,6 +350,7 @@ int main(void)
                    every_call_of_the_journal_itself_fails_once_and_nothing_is_lost, 3 * OWN_CALLS);
     suite_add(&s, a_disk_that_lied_about_fsync_is_found_out);
     suite_add(&s, a_power_cut_at_any_change_takes_nothing_that_was_reported);
+    suite_add(&s, a_directory_that_allows_no_write_ahead_log_is_refused);
     suite_add(&s, a_job_that_cannot_be_made_leaves_nothing_behind);
     return suite_run(&s);
 }

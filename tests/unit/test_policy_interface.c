@@ -338,6 +338,43 @@ START_TEST(what_was_said_of_one_ask_does_not_bind_another)
 }
 END_TEST
 
+START_TEST(a_full_connection_is_asked_again_for_an_ask_that_differs_in_anything)
+{
+    setup(1, 1);
+    rig_lease(&rig);
+    struct weir_ask asks[] = { { .kind = 3, .rows = 1, .bytes = 10 },
+                               { .kind = 3, .rows = 2, .bytes = 10 },
+                               { .kind = 3, .rows = 2, .bytes = 99 },
+                               { .kind = 4, .rows = 2, .bytes = 99 } };
+    for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+        uint32_t admits = script.admits;
+        for (int again = 0; again < 2; again++) {
+            struct weir_grant grant;
+            weir_core_try(&rig.core, &asks[i], rig.now_us, &grant);
+            ck_assert_int_eq(grant.status, WEIR_E_WOULD_WAIT);
+        }
+        ck_assert_int_eq(rig.core.connections[0].condition, WEIR_CONDITION_FULL);
+        ck_assert_uint_eq(script.admits, admits + 1);
+    }
+    rig_release(&rig);
+}
+END_TEST
+
+START_TEST(a_blind_strategy_whose_connections_are_all_paced_has_no_choice)
+{
+    setup(2, 5);
+    rig.core.strategy = weir_strategy_find("RoundRobin");
+    script.paced = true;
+    script.not_before_us = rig.now_us + MINUTES(10);
+    struct weir_grant grant = try_rows(1);
+    ck_assert_int_eq(grant.status, WEIR_E_WOULD_WAIT);
+    ck_assert_uint_ge(grant.refusal.connection, rig.core.count); /* nobody */
+    rig.now_us = script.not_before_us;
+    ck_assert_int_eq(try_rows(1).status, WEIR_OK);
+    rig_release(&rig);
+}
+END_TEST
+
 /* --- lanes ------------------------------------------------------------------------------------ */
 
 static struct weir_lease lease_on(uint32_t lane)
@@ -447,6 +484,8 @@ int main(void)
     suite_add(&s, a_policy_that_is_early_is_not_asked_more_than_a_thousand_times_a_second);
     suite_add(&s, a_refusal_for_ever_with_nothing_in_flight_is_asked_again_all_the_same);
     suite_add(&s, what_was_said_of_one_ask_does_not_bind_another);
+    suite_add(&s, a_full_connection_is_asked_again_for_an_ask_that_differs_in_anything);
+    suite_add(&s, a_blind_strategy_whose_connections_are_all_paced_has_no_choice);
     suite_add(&s, a_throttle_shuts_its_lane_and_leaves_the_others_alone);
     suite_add(&s, a_lane_returns_by_a_probe_of_its_own);
     suite_add(&s, a_connection_is_closed_when_all_its_lanes_are);

@@ -195,6 +195,30 @@ START_TEST(a_database_that_is_no_journal_is_refused)
 }
 END_TEST
 
+/* --- nobody's fault --------------------------------------------------------------------------- */
+
+/* Its log is left to the next opening. */
+START_TEST(whoever_reads_beside_it_keeps_no_journal_from_its_end)
+{
+    char path[400];
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    ck_assert_int_eq(add_numbered(journal, 1, 20, NULL), WEIR_OK);
+    wait_durable(journal, 20);
+    snprintf(path, sizeof(path), "%s/journal.db", job_dir);
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    run_sql("BEGIN; SELECT count(*) FROM ranges");
+    ck_assert_int_eq(add_numbered(journal, 21, 5, NULL), WEIR_OK);
+    finish_job(journal);
+    weir_journal_free(journal);
+    ck_assert_int_eq(access(strcat(path, "-wal"), F_OK), 0);
+    sqlite3_close(db);
+    journal = open_job();
+    finish_job(journal);
+    weir_journal_free(journal);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("journal_forged");
@@ -205,5 +229,6 @@ int main(void)
     suite_add(&s, a_record_in_place_of_another_is_missed);
     suite_add(&s, a_story_that_is_whole_but_another_is_not_what_was_sealed);
     suite_add(&s, a_database_that_is_no_journal_is_refused);
+    suite_add(&s, whoever_reads_beside_it_keeps_no_journal_from_its_end);
     return suite_run(&s);
 }

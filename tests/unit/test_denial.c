@@ -511,6 +511,23 @@ START_TEST(who_forbade_two_loads_is_set_aside_once)
 }
 END_TEST
 
+/* Its credentials went while the answer was on its way. */
+START_TEST(who_would_be_the_last_is_not_set_aside)
+{
+    setup(2, 4);
+    start_warm();
+    give(5);
+    struct weir_load *load = flight();
+    forbid(load);
+    load = flight();
+    ck_assert_uint_eq(load->lease.connection, 1);
+    weir_core_set_aside(&rig.core, 1, rig.now_us);
+    reply(load, OK_);
+    ck_assert(!rig.core.connections[0].set_aside);
+    finish(0);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("denial");
@@ -541,5 +558,6 @@ int main(void)
     suite_add(&s, two_rows_that_everybody_forbids_do_not_wait_for_each_other);
     suite_add(&s, a_tainted_create_that_everybody_forbids_is_read_back);
     suite_add(&s, who_forbade_two_loads_is_set_aside_once);
+    suite_add(&s, who_would_be_the_last_is_not_set_aside);
     return suite_run(&s);
 }

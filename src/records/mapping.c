@@ -180,7 +180,11 @@ static enum weir_status choose(struct weir_mapping *mapping,
         status = weir_mapping_choose_ids(mapping, options->id_from, err);
     if (!status && !mapping->objects)
         status = weir_mapping_choose_columns(mapping, options->columns, err);
-    return status ? status : choose_owner(mapping, options, err);
+    if (!status)
+        status = choose_owner(mapping, options, err);
+    if (!status)
+        weir_mapping_choose_straight(mapping);
+    return status;
 }
 
 enum weir_status weir_mapping_new(const struct weir_mapping_options *options,
@@ -217,6 +221,7 @@ void weir_mapping_free(struct weir_mapping *mapping)
         weir_cell_rule_release(&mapping->key_rules[i]);
     close_world(mapping->world);
     free(mapping->takers);
+    free(mapping->straight);
     free(mapping->id_text);
     free(mapping->owner_text);
     free(mapping);

@@ -57,35 +57,12 @@ enum weir_status weir_item_read(const struct weir_mapping *mapping, struct weir_
     return status;
 }
 
-/* A copy of few bytes, without the call: in pieces of a fixed size that may overlap. */
-static inline char *put(char *to, struct weir_str text)
-{
-    size_t len = text.len;
-    const char *end = text.ptr + len;
-    if (len > 32) {
-        memcpy(to, text.ptr, len);
-    } else if (len >= 16) {
-        memcpy(to, text.ptr, 16);
-        memcpy(to + len - 16, end - 16, 16);
-    } else if (len >= 8) {
-        memcpy(to, text.ptr, 8);
-        memcpy(to + len - 8, end - 8, 8);
-    } else if (len >= 4) {
-        memcpy(to, text.ptr, 4);
-        memcpy(to + len - 4, end - 4, 4);
-    } else {
-        for (size_t i = 0; i < len; i++)
-            to[i] = text.ptr[i];
-    }
-    return to + len;
-}
-
 static char *put_plain(const struct weir_item *item, char *to)
 {
     bool quoted = item->plain == WEIR_CELL_QUOTED_AS_IS;
     if (quoted)
         *to++ = '"';
-    to = put(to, item->cell);
+    to = weir_put_short(to, item->cell);
     if (quoted)
         *to++ = '"';
     return to;
@@ -96,7 +73,7 @@ char *weir_item_write(const struct weir_item *item, char *to)
     const struct weir_member *member = item->member;
     if (member->lookup)
         return weir_binding_write(&item->binding, to);
-    to = put(to, member->opening);
+    to = weir_put_short(to, member->opening);
     if (item->plain)
         return put_plain(item, to);
     if (is_choice(item))

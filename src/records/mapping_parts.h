@@ -3,9 +3,9 @@
  * What the files of a mapping share: mapping.c (making one), mapping_columns.c (what each column of
  * the input is for), mapping_said.c (what is said beside it), mapping_refusal.c (columns that
  * cannot go anywhere), mapping_member.c (those that are written), mapping_key.c (by what rows are
- * named), mapping_row.c (rows of cells), mapping_item.c (their cells), mapping_state.c (their
- * states), mapping_tables.c (what must be known before), naming.c (naming a row) and object.c (rows
- * that are JSON objects).
+ * named), mapping_row.c (rows of cells), mapping_straight.c (those that are simple), mapping_item.c
+ * (their cells), mapping_state.c (their states), mapping_tables.c (what must be known before),
+ * naming.c (naming a row) and object.c (rows that are JSON objects).
  *
  *     record ──▶ slots ──▶ its name as texts ──▶ id, key, partition, hash     naming.c
  *                    └───▶ items             ──▶ members, shape               mapping_row.c
@@ -118,6 +118,11 @@ struct weir_mapping {
     const struct weir_column *owner_column; /* NULL: the input has none */
     const struct weir_column *state_column; /* NULL: the table has none */
 
+    /* Rows that go straight through: of each column of the input what its cells become (NULL: it is
+     * passed over), and how much longer than the input they are at most. NULL: none can. */
+    const struct weir_member **straight;
+    size_t straight_bytes;
+
     char *owner_text; /* `,"ownerid@odata.bind":"/…"`; NULL: none is added */
     struct weir_str owner;
     bool owner_needed; /* a row whose owner is nowhere said is refused */
@@ -205,7 +210,39 @@ enum weir_status weir_mapping_choose_key(struct weir_mapping *mapping, const cha
 enum weir_status weir_mapping_choose_ids(struct weir_mapping *mapping, const char *id_from,
                                          struct weir_error *err);
 
+/* ---- mapping_straight.c ---- */
+
+/* Can rows go straight through? All else is known. */
+void weir_mapping_choose_straight(struct weir_mapping *mapping);
+
+/* The members of a row, and its name. False: it takes the long way, and the draft is as it was. */
+bool weir_mapping_straight(const struct weir_mapping *mapping, const struct weir_record *record,
+                           struct weir_arena *arena, struct weir_draft *draft);
+
 /* ---- mapping_item.c ---- */
+
+/* A copy of few bytes, without the call: in pieces of a fixed size that may overlap. */
+static inline char *weir_put_short(char *to, struct weir_str text)
+{
+    size_t len = text.len;
+    const char *end = text.ptr + len;
+    if (len > 32) {
+        memcpy(to, text.ptr, len);
+    } else if (len >= 16) {
+        memcpy(to, text.ptr, 16);
+        memcpy(to + len - 16, end - 16, 16);
+    } else if (len >= 8) {
+        memcpy(to, text.ptr, 8);
+        memcpy(to + len - 8, end - 8, 8);
+    } else if (len >= 4) {
+        memcpy(to, text.ptr, 4);
+        memcpy(to + len - 4, end - 4, 4);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            to[i] = text.ptr[i];
+    }
+    return to + len;
+}
 
 /* A cell on its way into a row. */
 struct weir_item {

@@ -567,6 +567,9 @@ bool weir_mapping_record(const struct weir_mapping *mapping, enum weir_pass pass
     ret->offset = record->place.offset;
     ret->end = record->place.end;
     ret->raw = record->raw;
+    if (pass == WEIR_PASS_ROWS && !record->problem &&
+        weir_mapping_straight(mapping, record, arena, ret))
+        return true;
     begin(&row, mapping);
     row.pass = pass;
     row.record = record;

@@ -17,6 +17,7 @@
  *     policy_budget_quota.c     how much is ours: limits, foreign use, what a restart left behind
  *     policy_budget_guard.c     how many at a time before it gets slower
  *     policy_budget_hear.c      what headers say
+ *     policy_budget_coarse.c    whether it forgets in steps
  *     policy_budget_room.c      the decision
  *     policy_budget_forecast.c  what is left, and until when
  *     policy_budget_keep.c      what outlives a restart
@@ -67,8 +68,6 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     lane->heard_us = WEIR_NEVER;
     lane->probe_us = WEIR_NEVER;
     lane->probe_gap_us = 0;
-    lane->left_xx = 0;
-    lane->left_xy = 0;
     lane->heard.known = false;
     lane->requests_heard.known = false;
     lane->untold = 0;
@@ -168,6 +167,7 @@ static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, i
     if (lane != WEIR_BUDGET_ANY || !server_id || budget->shared)
         return lane == WEIR_BUDGET_ANY ? 0 : lane;
     budget->searched = 0;
+    budget->found_us = now_us;
     if (!budget->lanes[0].server_id) {
         budget->lanes[0].server_id = server_id;
         return 0;
@@ -198,14 +198,29 @@ static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64
         budget->pinned = false;
 }
 
-/* Nothing is in flight that would tell whether a coarse window has moved on. */
-static void plan_probe(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us)
+/* Nothing is in flight that may be on a lane's server. */
+static bool is_idle(const struct weir_budget *budget, uint32_t lane)
 {
-    int64_t least_us = budget->window_us / 150;
-    int64_t most_us = budget->window_us / 20;
-    int64_t gap_us = 2 * lane->probe_gap_us;
-    lane->probe_gap_us = gap_us < least_us ? least_us : gap_us > most_us ? most_us : gap_us;
-    lane->probe_us = now_us + lane->probe_gap_us;
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        uint32_t on = budget->flights[i].lane;
+        if (!budget->pinned || on == lane || on == WEIR_BUDGET_ANY)
+            return false;
+    }
+    return true;
+}
+
+/* How many are in flight on the server that one is sent to now, itself included. */
+static double beside(const struct weir_budget *budget, uint32_t lane)
+{
+    bool tied = budget->pinned && lane != WEIR_BUDGET_ANY;
+    if (!tied)
+        return (double)budget->flight_count / budget->lane_count;
+    double count = 1;
+    for (uint32_t i = 0; i + 1 < budget->flight_count; i++) {
+        uint32_t on = budget->flights[i].lane;
+        count += on == WEIR_BUDGET_ANY ? 1.0 / budget->lane_count : on == lane;
+    }
+    return count;
 }
 
 static void leased(void *state, const struct weir_policy_lease *lease, int64_t now_us)
@@ -217,8 +232,12 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         budget->search_lease = budget->leases;
     if (budget->clean_us == WEIR_NEVER)
         budget->clean_us = now_us;
-    for (uint32_t i = 0; budget->flight_count == 0 && i < budget->lane_count; i++)
-        plan_probe(budget, &budget->lanes[i], now_us);
+    uint32_t meant = lane_of(budget, lease->server_id);
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        bool may_be = !budget->pinned || meant == i || meant == WEIR_BUDGET_ANY;
+        if (may_be && is_idle(budget, i))
+            weir_budget_plan_probe(budget, &budget->lanes[i], now_us);
+    }
     if (budget->flight_count == WEIR_BUDGET_FLIGHTS_MAX)
         return;
     double expected_us = weir_budget_expected_us(budget, lease->kind, now_us);
@@ -228,8 +247,9 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         .sent_us = now_us,
         .expected_us = expected_us,
         .kind = lease->kind,
-        .lane = lane_of(budget, lease->server_id),
-        .beside = budget->flight_count,
+        .lane = meant,
+        .beside = beside(budget, meant),
+        .lanes = budget->lane_count,
     };
 }
 
@@ -314,7 +334,7 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
 static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
                               const struct weir_named_limit *named, int64_t now_us)
 {
-    double fewer = ceil((double)flight->beside / budget->lane_count) - 1;
+    double fewer = ceil(flight->beside) - 1;
     if (named->value > 0)
         fewer = (double)named->value;
     if (named->value > 0 && fewer >= budget->concurrent) /* not the first time: others are there */
@@ -395,14 +415,25 @@ static void book(struct weir_budget *budget, uint32_t lane, const struct weir_bu
     weir_ledger_charge(ledger, flight->sent_us, now_us, (int64_t)amount);
 }
 
+/* The guard looks at one server. Of several, it is shown as many answers as one of them gives: its
+ * memory has to hold for longer than a request takes, or the long ones among its last samples are
+ * those that were sent earlier, when there was another number in flight. */
+static void guard_learns(struct weir_budget *budget, const struct weir_budget_flight *flight,
+                         int64_t duration_us, int64_t now_us)
+{
+    if (flight->lanes != budget->lane_count || ++budget->unseen < budget->lane_count)
+        return; /* or how many there were on its server was not known */
+    budget->unseen = 0;
+    weir_guard_sample(&budget->guard, flight->beside, 1, duration_us, now_us);
+}
+
 static void on_success(struct weir_budget *budget, const struct weir_policy_lease *lease,
                        const struct weir_budget_flight *flight, const struct weir_answer *answer,
                        int64_t now_us)
 {
     budget->successes++;
     learn_duration(budget, lease->kind, (double)answer->duration_us);
-    weir_guard_sample(&budget->guard, (double)flight->beside / budget->lane_count,
-                      budget->lane_count, answer->duration_us, now_us);
+    guard_learns(budget, flight, answer->duration_us, now_us);
 }
 
 static void answered(void *state, const struct weir_policy_lease *lease,

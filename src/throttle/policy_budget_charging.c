@@ -14,6 +14,8 @@
 #define TOO_BAD      0.03  /* … and by one among noise */
 #define EXPLAINED    0.9
 #define USED_MIN     0.03 /* of the budget */
+#define USED_MOSTLY  0.5
+#define MOSTLY_ALL   1.01 /* times the whole: what is in flight is not known to the last drop */
 #define TREND_LEAST  4    /* part of a window, under a new guess */
 #define RHO_DROP     0.5
 #define RHO_STEP     0.2
@@ -126,7 +128,7 @@ static void turn_rho(struct weir_charging *charging, double rho)
 
 /* Read ρ off a trend: y over x, with a constant and a drift taken out of both. It has to explain
  * nearly all of what is left of y: what others do is not always steady. */
-static void read_trend(struct weir_charging *charging, const struct weir_trend *trend,
+static void read_trend(struct weir_charging *charging, const struct weir_trend *trend, double most,
                        double budget)
 {
     double n = trend->weight;
@@ -142,7 +144,7 @@ static void read_trend(struct weir_charging *charging, const struct weir_trend *
     if (sxx < least * n || sxy * sxy < EXPLAINED * sxx * syy)
         return;
     double rho = (-sxy + PULL * least * charging->rho) / (sxx + PULL * least);
-    turn_rho(charging, rho);
+    turn_rho(charging, rho < most ? rho : most);
 }
 
 /* What is left and what we use cannot be more than the whole: then we are charged less. Unless it
@@ -156,9 +158,20 @@ static void bound_rho(struct weir_charging *charging, double remaining, double u
         charging->rho += (rho - charging->rho) * RHO_STEP;
 }
 
-static void follow(struct weir_charging *charging, struct weir_heard *heard, double budget,
-                   int64_t window_us, int64_t now_us)
+/* The same for what a trend may say: of a window that is mostly ours it cannot be more. */
+static double most_rho(const struct weir_charging *charging, const struct weir_heard *heard,
+                       double budget)
 {
+    double used = heard->used[charging->best];
+    double rho = used > 0 ? (budget - heard->remaining) / used : RHO_MAX;
+    bool ours = charging->trusted && used >= USED_MOSTLY * budget;
+    return ours && rho > RHO_DROP * charging->rho ? rho : RHO_MAX;
+}
+
+static void follow(struct weir_charging *charging, struct weir_heard *heard,
+                   const struct weir_setting *setting, int64_t now_us)
+{
+    int64_t window_us = setting->window_us;
     if (heard->trend.weight <= 0 || heard->guess != charging->best) {
         bool another = heard->trend.weight > 0; /* a short trend says little, and ρ is known */
         heard->read_us = another ? now_us + window_us / TREND_LEAST : now_us;
@@ -171,21 +184,24 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard, dou
     double keep = 1 / (1 + (double)(now_us - heard->trend_us) / window);
     heard->trend_us = now_us;
     extend(&heard->trend, keep, (double)(now_us - heard->first_us) / window,
-           heard->used[charging->best], heard->remaining);
+           heard->used[charging->best], heard->remaining + setting->draining);
+    double most = setting->budget + setting->noise;
     if (now_us >= heard->read_us)
-        read_trend(charging, &heard->trend, budget);
+        read_trend(charging, &heard->trend, most_rho(charging, heard, MOSTLY_ALL * most),
+                   setting->budget);
     if (charging->trusted)
-        bound_rho(charging, heard->remaining, heard->used[charging->best], budget);
+        bound_rho(charging, heard->remaining, heard->used[charging->best], most);
 }
 
 /* What is left has leapt by more than anybody can have used or freed: a header that was wrong is
  * right now, or the other way round. What was learned from one says nothing of the other, but for
  * the share that is charged. */
 static void notice_leap(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget)
+                        const double *used, const struct weir_setting *setting)
 {
-    double own = fabs(used[charging->best] - last->used[charging->best]);
-    if (!last->known || fabs(remaining - last->remaining) <= LEAP * budget + own)
+    double own = fabs(used[charging->best] - last->used[charging->best]) + setting->kept +
+                 setting->gone[charging->best];
+    if (!last->known || fabs(remaining - last->remaining) <= LEAP * setting->budget + own)
         return;
     struct weir_charging kept = { .rho = charging->rho, .best = charging->best };
     *charging = kept;
@@ -193,13 +209,16 @@ static void notice_leap(struct weir_charging *charging, struct weir_heard *last,
 }
 
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, int64_t window_us, int64_t now_us)
+                        const double *used, const struct weir_setting *setting, int64_t now_us)
 {
-    notice_leap(charging, last, remaining, used, budget);
-    if (last->known && remaining > 0) {
-        double y = remaining - last->remaining;
+    notice_leap(charging, last, remaining, used, setting);
+    double y = remaining - last->remaining;
+    bool unsure = setting->coarse || setting->gone[charging->best] > 0; /* how much has gone */
+    bool step = unsure && y > 0;
+    if (last->known && remaining > 0 && !step) {
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
-            learn(&charging->fits[i], used[i] - last->used[i], (double)(now_us - last->at_us), y);
+            learn(&charging->fits[i], used[i] - last->used[i] + setting->gone[i],
+                  (double)(now_us - last->at_us), y);
         charging->moved += fabs(used[0] - last->used[0]);
         charging->samples++;
     }
@@ -207,10 +226,10 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     last->at_us = now_us;
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
-    if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * budget) {
+    if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * setting->budget) {
         choose(charging);
         judge(charging);
     }
-    if (remaining > 0)
-        follow(charging, last, budget, window_us, now_us);
+    if (remaining > 0 && !unsure)
+        follow(charging, last, setting, now_us);
 }

@@ -73,12 +73,19 @@ struct weir_guess weir_charging_guess(uint32_t guess);
 
 void weir_charging_init(struct weir_charging *charging);
 
-/*
- * A server said `remaining`, and by the ledger `used[]` of ours was in its window then. `budget`:
- * about the whole, and `window_us`, for a sense of scale. `shared_possible`: more than one server
- * is known.
- */
+/* What is known of a server when it says what is left. */
+struct weir_setting {
+    double budget;     /* about the whole, and … */
+    int64_t window_us; /* … for how long, for a sense of scale */
+    double noise;      /* what is in flight that may be on another server */
+    double draining;   /* that was used before us and has not left the window yet */
+    bool coarse;       /* it forgets in steps */
+    double kept;       /* what had left our books and not its window, and … */
+    double gone[WEIR_CHARGING_GUESSES]; /* … what left them since and may not have left it */
+};
+
+/* A server said `remaining`, and by the ledger `used[]` of ours was in its window then. */
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
-                        const double *used, double budget, int64_t window_us, int64_t now_us);
+                        const double *used, const struct weir_setting *setting, int64_t now_us);
 
 #endif

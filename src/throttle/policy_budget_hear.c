@@ -4,21 +4,25 @@
  *
  * Three things are learned besides the quotas themselves: how execution time is charged
  * (policy_budget_charging.c), whether all servers draw on one account, and whether the window is
- * coarse.
+ * coarse (policy_budget_coarse.c).
  */
 #include <math.h>
 
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define COARSE        0.75 /* part of what should have left the window that has not */
-#define COARSE_FADES  0.97
-#define PROBE_FOUND   3.0 /* requests that a probe has to find room for to go on */
-#define UNTOLD        5   /* answers with one budget header from which the other has no limit */
-#define UNLIMITED     1e15
-#define SHARING_STEP  3.0   /* requests to others between two answers of a server, to look at */
-#define SHARING_MOVED 100.0 /* in all, to be believed */
-#define SHARED        0.25  /* of what separate accounts leave unexplained */
+#define MISPLACED       1.0 /* half a request, at twice the deviation of their number */
+#define RESTARTED       0.1 /* of the limit that others have to have used */
+#define UNTOLD          5   /* answers with one budget header from which the other has no limit */
+#define UNLIMITED       1e15
+#define SHARING_STEP    3.0 /* requests to others between two answers of a server, to look at … */
+#define SHARING_STEPS   4   /* … so often, to be believed */
+#define SHARING_BLUR_US (WEIR_US_PER_S / 4) /* that a header may be off, and … */
+#define SHARING_BURST   8                   /* … times the mean of requests, in that time */
+#define SHARING_AFTER   1.5                 /* times a request, since the last server was found */
+#define SHARING_CLEAR   0.5                 /* of what one guess leaves unexplained the other may */
+#define SHARING_FADES   0.95
+#define SHARED          0.8 /* of those that are clear */
 
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which)
@@ -59,36 +63,35 @@ double weir_budget_used_under(const struct weir_budget *budget, uint32_t lane,
                                at_us);
 }
 
-bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane)
-{
-    return budget->charging.trusted && lane->left_xx > 0 && lane->left_xy > COARSE * lane->left_xx;
-}
-
-/* Of what left our window since the last header, how much seems to be foreign use now? */
-static void learn_coarseness(struct weir_budget *budget, struct weir_budget_lane *lane,
-                             double foreign_before, int64_t now_us)
-{
-    struct weir_guess guess = weir_charging_guess(budget->charging.best);
-    int64_t since_us = lane->heard_us - guess.lag_us - budget->window_us;
-    int64_t until_us = now_us - guess.lag_us - budget->window_us;
-    if (lane->heard_us == WEIR_NEVER)
-        return;
-    double left = weir_budget_rho(budget) *
-                  weir_ledger_measure(&lane->ledger, guess.series, since_us, until_us);
-    double stayed = lane->quotas[WEIR_BUDGET_EXECUTION].foreign - foreign_before;
-    if (stayed < -PROBE_FOUND * weir_budget_rho(budget) * budget->average_us)
-        lane->probe_gap_us = 0;
-    if (left <= 0)
-        return;
-    stayed = stayed < 0 ? 0 : stayed > 2 * left ? 2 * left : stayed;
-    lane->left_xx = lane->left_xx * COARSE_FADES + left * left;
-    lane->left_xy = lane->left_xy * COARSE_FADES + left * stayed;
-}
-
 /* It is known which server each request went to. */
 static bool is_exact(const struct weir_budget *budget)
 {
     return budget->charging.trusted && (budget->lane_count == 1 || budget->pinned);
+}
+
+/* Many requests were missing at the first answer. Each is one: whether they drain, and the limit is
+ * not lower, is seen at them sooner and better than at their time. */
+static bool seems_restarted(const struct weir_budget_lane *lane)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    return requests->first_us != WEIR_NEVER && requests->first > RESTARTED * requests->limit;
+}
+
+/* Of what is in flight towards a server, what may be on another one. */
+static double misplaced_us(const struct weir_budget *budget)
+{
+    if (budget->lane_count == 1 || budget->pinned)
+        return 0;
+    return MISPLACED * sqrt((double)budget->flight_count / budget->lane_count) * budget->average_us;
+}
+
+/* What has left our books since the last header. */
+static double left_since(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         struct weir_guess guess, int64_t now_us)
+{
+    int64_t lag_us = guess.lag_us + budget->window_us;
+    return weir_ledger_measure(&lane->ledger, guess.series, lane->heard_us - lag_us,
+                               now_us - lag_us);
 }
 
 static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
@@ -101,15 +104,27 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = weir_budget_used_under(budget, lane, weir_charging_guess(i), now_us);
     bool trusted = budget->charging.trusted;
-    weir_charging_hear(&budget->charging, &it->heard, remaining, used, quota->limit,
-                       budget->window_us, now_us);
+    struct weir_setting setting = {
+        .budget = quota->limit,
+        .window_us = budget->window_us,
+        .noise = misplaced_us(budget),
+        .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
+    };
+    if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {
+        setting.coarse = weir_budget_is_coarse(budget);
+        setting.kept = setting.coarse ? quota->foreign : 0;
+        for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
+            setting.gone[i] = left_since(budget, it, weir_charging_guess(i), now_us);
+    }
+    weir_charging_hear(&budget->charging, &it->heard, remaining, used, &setting, now_us);
+    quota->drains = seems_restarted(it);
     if (trusted && !budget->charging.trusted)
         budget->blind_rho = budget->charging.rho; /* it is still the best that is known */
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
     it->heard_own = weir_budget_rho(budget) * used[budget->charging.best];
-    learn_coarseness(budget, it, foreign_before, now_us);
+    weir_budget_learn_coarseness(budget, it, foreign_before, now_us);
 }
 
 /* Requests on a lane by our books; of those in flight their share. */
@@ -127,27 +142,58 @@ double weir_budget_requests_on(const struct weir_budget *budget, uint32_t lane, 
     return used;
 }
 
+/* Requests that may be sent, or leave the window, within a short time. */
+static double sent_within(const struct weir_budget *budget, double total, int64_t span_us)
+{
+    double average_us = budget->average_us > 1 ? budget->average_us : 1;
+    double sends = budget->flight_count / average_us;
+    double leaves = SHARING_BURST * total / (double)budget->window_us;
+    return (sends > leaves ? sends : leaves) * (double)span_us;
+}
+
 /* Do all servers draw on one account? Then what is left on one of them moves with the requests to
  * all, and not with those to itself. Requests tell it best: each is one. */
 static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
-                          double remaining, double own, double total)
+                          double remaining, double draining, double own, double total)
 {
     struct weir_requests_heard last = lane->requests_heard;
+    double left = remaining + draining;
     double to_it = own - last.own;
     double to_all = total - last.total;
-    double fell = last.remaining - remaining;
-    lane->requests_heard = (struct weir_requests_heard){ remaining > 0, remaining, own, total };
-    if (!last.known || remaining <= 0 || fabs(to_all - to_it) < SHARING_STEP)
+    double fell = last.left - left;
+    double step = SHARING_STEP + sent_within(budget, total, SHARING_BLUR_US);
+    if (last.known && remaining > 0 && fabs(to_all - to_it) < step)
+        return; /* not yet */
+    lane->requests_heard = (struct weir_requests_heard){ remaining > 0, left, own, total };
+    if (!last.known || remaining <= 0)
         return;
-    budget->sharing_moved += fabs(to_all - to_it);
-    budget->missed_shared += (fell - to_all) * (fell - to_all);
-    budget->missed_alone += (fell - to_it) * (fell - to_it);
-    if (budget->sharing_moved < SHARING_MOVED)
-        return;
-    budget->shared = budget->missed_shared < SHARED * budget->missed_alone;
-    budget->sharing_moved /= 2;
-    budget->missed_shared /= 2;
-    budget->missed_alone /= 2;
+    double missed_shared = fabs(fell - to_all);
+    double missed_alone = fabs(fell - to_it);
+    budget->says_shared =
+        SHARING_FADES * budget->says_shared + (missed_shared < SHARING_CLEAR * missed_alone);
+    budget->says_alone =
+        SHARING_FADES * budget->says_alone + (missed_alone < SHARING_CLEAR * missed_shared);
+    double says = budget->says_shared + budget->says_alone;
+    budget->shared = says > SHARING_STEPS && budget->says_shared > SHARED * says;
+}
+
+/* The limit on requests is lower than believed, and nothing drains: so it is with their time. */
+static void lower_execution(const struct weir_budget *budget, struct weir_budget_lane *lane)
+{
+    struct weir_quota *quota = &lane->quotas[WEIR_BUDGET_EXECUTION];
+    bool held = quota->first_us != WEIR_NEVER && quota->drains;
+    double seen = quota->first > quota->foreign ? quota->foreign : quota->first;
+    if (held && seen > weir_budget_noise(budget, lane, WEIR_BUDGET_EXECUTION))
+        weir_quota_set_limit(quota, quota->limit - seen);
+}
+
+/* Something of ours has left the window lately. */
+static bool has_left(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                     int64_t at_us)
+{
+    int64_t tail_us = at_us - budget->window_us;
+    return weir_ledger_measure(&lane->ledger, WEIR_SERIES_REQUESTS, tail_us - budget->window_us / 2,
+                               tail_us) > 0;
 }
 
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
@@ -156,15 +202,28 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     struct weir_budget_lane *it = &budget->lanes[lane];
     int64_t at_us = now_us - weir_charging_guess(budget->charging.best).lag_us;
     double used = weir_budget_requests_on(budget, lane, at_us);
-    weir_quota_sample(&it->quotas[WEIR_BUDGET_REQUESTS], remaining, used,
-                      weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS), budget->charging.trusted,
-                      is_exact(budget), budget->window_us, now_us);
+    struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
+    double limit = quota->limit;
+    weir_quota_sample(quota, remaining, used, weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
+                      budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
+    if (quota->limit < limit)
+        lower_execution(budget, it);
     if (budget->lane_count == 1)
         return;
+    int64_t after_us = (int64_t)(SHARING_AFTER * budget->average_us);
+    bool unsure =
+        now_us - budget->found_us < after_us || /* where what is in flight went, … */
+        (!weir_budget_is_fine(budget) && has_left(budget, it, at_us)); /* … what is gone */
+    if (unsure) {
+        it->requests_heard.known = false;
+        return;
+    }
     double total = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++)
         total += weir_budget_requests_on(budget, i, at_us);
-    learn_sharing(budget, it, remaining, used, total);
+    double before = weir_quota_draining(&it->quotas[WEIR_BUDGET_REQUESTS], budget->window_us,
+                                        now_us); /* not ours, of any server */
+    learn_sharing(budget, it, remaining, before, used, total);
 }
 
 /* All servers draw on one account: one ledger for all. */
@@ -182,6 +241,8 @@ static void merge_lanes(struct weir_budget *budget)
     budget->lane_count = 1;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
+    for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+        weir_quota_forget(&budget->lanes[0].quotas[which]); /* what seemed foreign was ours */
     for (uint32_t i = 0; i < budget->flight_count; i++)
         budget->flights[i].lane = WEIR_BUDGET_ANY;
 }

@@ -51,6 +51,7 @@ void weir_quota_forget(struct weir_quota *quota)
     quota->most = 0;
     memset(quota->lately, 0, sizeof(quota->lately));
     quota->foreign = 0;
+    quota->drains = false;
     quota->first_us = WEIR_NEVER;
     quota->above_us = WEIR_NEVER;
 }
@@ -86,6 +87,11 @@ static double draining(double amount, int64_t since_us, int64_t window_us, int64
     if (since_us == WEIR_NEVER || now_us - since_us >= window_us)
         return 0;
     return amount * (1 - (double)(now_us - since_us) / (double)window_us);
+}
+
+double weir_quota_draining(const struct weir_quota *quota, int64_t window_us, int64_t now_us)
+{
+    return draining(quota->first, quota->first_us, window_us, now_us);
 }
 
 /* The most that foreign use grew by within so many spans. */
@@ -156,7 +162,7 @@ static void look_down(struct weir_quota *quota, double ours, double noise, int64
 {
     double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
     double drained = quota->first - quota->foreign;
-    if (due > noise && drained < DRAINS * due)
+    if (!quota->drains && due > noise && drained < DRAINS * due)
         weir_quota_set_limit(
             quota, ours < quota->limit - quota->first ? ours : quota->limit - quota->first);
 }

@@ -33,9 +33,10 @@ struct weir_quota {
     int64_t sample_us; /* of that */
     double first;      /* foreign at the first sample */
     int64_t first_us;  /* of that; WEIR_NEVER: no sample yet */
-    int64_t above_us;  /* since when samples are above the limit; WEIR_NEVER: they are not */
-    double above;      /* the least of them */
-    int64_t span;      /* number of the newest span */
+    bool drains; /* others have to show first that it is a lower limit, and not use that drains */
+    int64_t above_us; /* since when samples are above the limit; WEIR_NEVER: they are not */
+    double above;     /* the least of them */
+    int64_t span;     /* number of the newest span */
     double highest[WEIR_QUOTA_SPANS + 1]; /* foreign use in the last spans, the newest first */
     double lowest[WEIR_QUOTA_SPANS + 1];
     double most;                    /* of the spans that are over */
@@ -59,6 +60,9 @@ void weir_quota_forget(struct weir_quota *quota);
  */
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
                        bool trusted, bool exact, int64_t window_us, int64_t now_us);
+
+/* Of what was there at the first sample, what is expected to be there still. */
+double weir_quota_draining(const struct weir_quota *quota, int64_t window_us, int64_t now_us);
 
 /* A throttle that our own use does not explain. */
 void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);

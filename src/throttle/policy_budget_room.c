@@ -19,6 +19,8 @@
 #define HORIZONS         8    /* in a window, … */
 #define HORIZONS_CROWDED 3    /* … if somebody else seems to use it */
 #define CROWD            3    /* requests of others, to be believed */
+#define TAIL             2.0  /* times the floor, that may be in flight to the last … */
+#define TAIL_ROOM        2    /* … if there is room for so many times as many */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
@@ -27,6 +29,9 @@
 #define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
+#define SETTLED_MARGIN   0.0005
+#define PROBES           3     /* requests, … */
+#define PROBES_MOST      0.004 /* … or less than that of the limit */
 
 /* What is in flight towards a lane; fractions, if it may be on one of several. */
 struct load {
@@ -112,14 +117,32 @@ static double beside_others(const struct weir_budget *budget, const struct weir_
     return least;
 }
 
+/* Nothing is in flight and nobody else is there: what the server has booked is known to the last
+ * drop, and so is what is left of it. Not where time is charged on arrival: what the next ones
+ * will have taken is not known when they are there. */
+static bool is_settled(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                       const struct load *load, int which)
+{
+    const struct weir_quota *quota = &lane->quotas[which];
+    bool exact = budget->charging.trusted && (budget->lane_count == 1 || budget->pinned) &&
+                 weir_budget_series(budget) != WEIR_SERIES_AT_BEGIN;
+    double most = quota->most > quota->highest[0] ? quota->most : quota->highest[0];
+    return exact && !weir_budget_is_coarse(budget) && load->count <= 0 &&
+           most <= weir_budget_noise(budget, lane, which);
+}
+
 static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                    const struct load *load, int which, int64_t now_us)
 {
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
+    if (is_settled(budget, lane, load, which))
+        margin = SETTLED_MARGIN;
     double noise = weir_budget_noise(budget, lane, which);
-    if (weir_budget_is_coarse(budget, lane))
+    if (weir_budget_is_coarse(budget))
         noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
     double all = beside_others(budget, lane, which, noise, load->count <= 0, now_us);
+    double forgotten = weir_budget_forgotten(budget, lane, which, now_us);
+    all = all + forgotten < lane->quotas[which].limit ? all + forgotten : lane->quotas[which].limit;
     if (which == WEIR_BUDGET_EXECUTION && lane->heard_us != WEIR_NEVER) /* as we see it by now */
         all += weir_budget_rho(budget) * lane->heard.used[budget->charging.best] - lane->heard_own;
     return all * (1 - margin - budget->caution);
@@ -127,15 +150,31 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
 
 /* The server's execution sum `ahead_us` from now, without the request in question. */
 static double execution_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                           double in_flight_us, double ahead_us, int64_t now_us)
+                           bool idle, double in_flight_us, double ahead_us, int64_t now_us)
 {
     int64_t until_us = now_us + (int64_t)ahead_us;
-    int64_t from_us = until_us - budget->window_us;
-    bool waits = now_us < lane->probe_us || budget->flight_count > 0;
-    if (waits && weir_budget_is_coarse(budget, lane))
-        from_us = lane->heard_us - budget->window_us;
+    int64_t from_us = weir_budget_tail_us(budget, lane, idle, until_us, now_us);
     int64_t booked = weir_ledger_span(&lane->ledger, weir_budget_series(budget), from_us, until_us);
     return weir_budget_rho(budget) * ((double)booked + in_flight_us);
+}
+
+/* The server's requests `ahead_us` from now, without what is in flight. */
+static double requests_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                          bool idle, int64_t ahead_us, int64_t now_us)
+{
+    int64_t until_us = now_us + ahead_us;
+    int64_t from_us = weir_budget_tail_us(budget, lane, idle, until_us, now_us);
+    return (double)weir_ledger_span(&lane->ledger, WEIR_SERIES_REQUESTS, from_us, until_us);
+}
+
+/* What is left for seeing whether a window that may be coarse has moved on. */
+static double for_probes(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         double cost)
+{
+    if (weir_budget_is_fine(budget))
+        return 0;
+    double most = PROBES_MOST * lane->quotas[WEIR_BUDGET_EXECUTION].limit;
+    return PROBES * cost < most ? PROBES * cost : most;
 }
 
 static bool execution_fits(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -143,6 +182,11 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
                            int64_t now_us)
 {
     double cost = weir_budget_rho(budget) * expected_us;
+    bool idle = load->count <= 0;
+    if (is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION))
+        return execution_at(budget, lane, true, 0, 0, now_us) + cost +
+                   for_probes(budget, lane, cost) <=
+               limit;
     double now_flying = load->elapsed_us;
     double doubt_us = 0; /* what one in flight may be off by */
     if (budget->charging.at_begin) {
@@ -154,9 +198,9 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     now_flying += 2 * doubt_us * sqrt(load->count + 1) + SPARE * expected_us;
     double half = load->elapsed_us + load->half_us;
     double all = load->elapsed_us + load->rest_us;
-    return execution_at(budget, lane, now_flying, 0, now_us) < limit &&
-           execution_at(budget, lane, half, expected_us / 2, now_us) + cost / 2 <= limit &&
-           execution_at(budget, lane, all, expected_us, now_us) + cost <= limit;
+    return execution_at(budget, lane, idle, now_flying, 0, now_us) < limit &&
+           execution_at(budget, lane, idle, half, expected_us / 2, now_us) + cost / 2 <= limit &&
+           execution_at(budget, lane, idle, all, expected_us, now_us) + cost <= limit;
 }
 
 /* What may be in flight for one budget to be spent within a horizon. `per_us`: what one request in
@@ -173,8 +217,25 @@ static bool is_crowded(const struct weir_budget *budget, const struct weir_budge
 {
     const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
     double doubt = budget->lane_count > 1 && !budget->pinned ? 3 * sqrt(budget->flight_count) : 0;
-    return !weir_budget_is_coarse(budget, lane) &&
-           requests->foreign > requests->first + CROWD + doubt;
+    return !weir_budget_is_coarse(budget) && requests->foreign > requests->first + CROWD + doubt;
+}
+
+/* In flight on one lane that just use its budget up. */
+static double floor_of(const struct weir_budget *budget, double expected_us)
+{
+    const struct weir_quota *quotas = budget->lanes[0].quotas;
+    double window = (double)budget->window_us;
+    double by_execution = quotas[WEIR_BUDGET_EXECUTION].limit / window / weir_budget_rho(budget);
+    double by_requests = quotas[WEIR_BUDGET_REQUESTS].limit / window * expected_us;
+    return ceil(0.97 * (by_execution < by_requests ? by_execution : by_requests));
+}
+
+/* The tail of a window is not drawn out for longer than its last requests take: as many may go as
+ * there is room for several times. */
+static double at_least(double pace, double room, double most)
+{
+    double tail = room < most ? room : most;
+    return pace > tail ? pace : tail;
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -184,19 +245,29 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
     double rho = weir_budget_rho(budget);
     double requests = ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
-    double sent = (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us);
-    double sent_later =
-        (double)weir_ledger_used(&lane->ledger, WEIR_SERIES_REQUESTS, now_us + horizon_us);
+    bool idle = load->count <= 0;
+    double sent = requests_at(budget, lane, idle, 0, now_us);
+    double sent_later = requests_at(budget, lane, idle, horizon_us, now_us);
     double execution = ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
-    double used = execution_at(budget, lane, load->elapsed_us, 0, now_us);
-    double used_later = execution_at(budget, lane, load->elapsed_us, (double)horizon_us, now_us);
-    bool requests_fit = sent + load->count + 1 + SPARE_REQUESTS <= requests;
+    double used = execution_at(budget, lane, idle, load->elapsed_us, 0, now_us);
+    double used_later =
+        execution_at(budget, lane, idle, load->elapsed_us, (double)horizon_us, now_us);
+    bool settled = is_settled(budget, lane, load, WEIR_BUDGET_REQUESTS);
+    double spare = settled ? 0 : SPARE_REQUESTS;
+    bool requests_fit = sent + load->count + 1 + spare <= requests;
     bool execution_fit = execution_fits(budget, lane, load, expected_us, execution, now_us);
     double by_requests = pace(requests, sent + load->count, sent_later + load->count,
                               1 / (expected_us > 1 ? expected_us : 1), horizon_us);
     double by_execution = pace(execution, used, used_later, rho, horizon_us);
     double requests_free = 1 - (sent + load->count) / lane->quotas[WEIR_BUDGET_REQUESTS].limit;
     double execution_free = 1 - used / lane->quotas[WEIR_BUDGET_EXECUTION].limit;
+    if (!crowded && budget->charging.trusted && budget->lane_count == 1 &&
+        !weir_budget_is_coarse(budget)) {
+        double most = TAIL * floor_of(budget, expected_us);
+        double each_us = rho * (expected_us + 2 * budget->spread_us);
+        by_requests = at_least(by_requests, (requests - sent - load->count) / TAIL_ROOM, most);
+        by_execution = at_least(by_execution, (execution - used) / TAIL_ROOM / each_us, most);
+    }
     struct room room = {
         .fits = requests_fit && execution_fit,
         .cap = by_requests < by_execution ? by_requests : by_execution,
@@ -221,16 +292,6 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     if (load->count + 1 > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
-}
-
-/* In flight on one lane that just use its budget up. */
-static double floor_of(const struct weir_budget *budget, double expected_us)
-{
-    const struct weir_quota *quotas = budget->lanes[0].quotas;
-    double window = (double)budget->window_us;
-    double by_execution = quotas[WEIR_BUDGET_EXECUTION].limit / window / weir_budget_rho(budget);
-    double by_requests = quotas[WEIR_BUDGET_REQUESTS].limit / window * expected_us;
-    return ceil(0.97 * (by_execution < by_requests ? by_execution : by_requests));
 }
 
 static void turn_guard(struct weir_budget *budget, double expected_us, int64_t now_us)

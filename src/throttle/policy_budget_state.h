@@ -33,14 +33,15 @@ struct weir_budget_flight {
     int64_t sent_us;
     double expected_us; /* how long it was expected to take when it was leased */
     uint32_t kind;
-    uint32_t lane;   /* that it was meant for; WEIR_BUDGET_ANY */
-    uint32_t beside; /* in flight when it was leased, itself included */
+    uint32_t lane;  /* that it was meant for; WEIR_BUDGET_ANY */
+    uint32_t lanes; /* that were known when it was leased */
+    double beside;  /* in flight on one of them then, itself included */
 };
 
 /* What a server said of requests last, and our books then: requests to it, and to all servers. */
 struct weir_requests_heard {
     bool known;
-    double remaining;
+    double left; /* and what was used before us, that is still to leave */
     double own;
     double total;
 };
@@ -55,10 +56,23 @@ struct weir_budget_lane {
     uint32_t untold;  /* answers that told of requests only */
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
     double heard_own; /* what our use was taken for then */
-    double left_xx; /* what left our window between headers, and how much of it had not left the */
-    double left_xy; /* server's: sums of squares and products, old samples fading */
     int64_t probe_us; /* a coarse window: no request before, while none is in flight */
     int64_t probe_gap_us;
+};
+
+enum weir_window {
+    WEIR_WINDOW_UNKNOWN,
+    WEIR_WINDOW_FINE,  /* it slides */
+    WEIR_WINDOW_COARSE /* it moves in steps */
+};
+
+/* What left our window between headers, and how much of it had not left the server's: sums of
+ * squares and products, old samples fading. */
+struct weir_coarse {
+    enum weir_window verdict;
+    double xx;
+    double xy;
+    int64_t late_us; /* the longest that something was kept; 0: not known */
 };
 
 /* How long requests of one kind take, as the client sees it. */
@@ -74,21 +88,23 @@ struct weir_budget {
     double concurrent;     /* requests at the same time that a server takes */
     int64_t concurrent_us; /* when a throttle said so */
     struct weir_charging charging;
+    struct weir_coarse coarse;
     double blind_rho; /* instead of the charging's, without headers to learn it from */
     bool blind_failed;
     double caution; /* part of the budgets that is left alone after throttles */
     struct weir_guard guard;
+    uint32_t unseen; /* answers since the last that the guard was shown */
 
     uint32_t lane_count;
     struct weir_budget_lane lanes[WEIR_LANES_MAX];
-    bool shared;          /* all servers draw on one account: one lane for all */
-    double sharing_moved; /* requests to other servers between two answers of one */
-    double missed_shared; /* what they leave unexplained of its header if there is one account … */
-    double missed_alone;  /* … and if each server has its own: sums of squares */
-    bool pinned;          /* the affinity cookie holds: lanes can be chosen */
-    double tries;         /* requests that were meant for a server, old ones fading */
-    double hits;          /* of them, answered by it */
-    uint64_t leases;      /* granted */
+    int64_t found_us;   /* when the last new server answered */
+    bool shared;        /* all servers draw on one account: one lane for all */
+    double says_shared; /* times that requests to other servers moved what one of them said … */
+    double says_alone;  /* … and that they did not; old ones fading */
+    bool pinned;        /* the affinity cookie holds: lanes can be chosen */
+    double tries;       /* requests that were meant for a server, old ones fading */
+    double hits;        /* of them, answered by it */
+    uint64_t leases;    /* granted */
     uint64_t search_lease; /* the last of them that was for any server */
     uint32_t searched;     /* requests for any server since the last new one was found */
 
@@ -139,9 +155,21 @@ static inline enum weir_series weir_budget_series(const struct weir_budget *budg
     return weir_charging_guess(budget->charging.best).series;
 }
 
-/* The server forgets in steps, not as its window slides: what should have left it counts until a
- * header says that it has. */
-bool weir_budget_is_coarse(const struct weir_budget *budget, const struct weir_budget_lane *lane);
+/* In policy_budget_coarse.c. The servers forget in steps, not as their window slides. */
+bool weir_budget_is_coarse(const struct weir_budget *budget);
+bool weir_budget_is_fine(const struct weir_budget *budget); /* known not to */
+void weir_budget_learn_coarseness(struct weir_budget *budget, struct weir_budget_lane *lane,
+                                  double foreign_before, int64_t now_us);
+void weir_budget_plan_probe(struct weir_budget *budget, struct weir_budget_lane *lane,
+                            int64_t now_us);
+
+/* Nothing was heard for so long that what was kept then has gone: at most so much. */
+double weir_budget_forgotten(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                             int which, int64_t now_us);
+
+/* Since when what we used counts at `until_us`. `idle`: nothing is in flight to the server. */
+int64_t weir_budget_tail_us(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                            bool idle, int64_t until_us, int64_t now_us);
 
 /* What a request of this kind is expected to take. */
 double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, int64_t now_us);

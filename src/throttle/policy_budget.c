@@ -53,7 +53,7 @@
 #define CREEP           0.85 /* of the blind share, a clean window that was used up */
 #define EXPLAINED       0.8  /* of the limit that own use has to make up to be what tripped it */
 #define EXPLORE_STEP    1.25
-#define EXPLORES        3  /* in a window */
+#define EXPLORES        8  /* in a window */
 #define EXPLORE_REST    12 /* windows after a throttle */
 #define LIMIT_DIFFERS   0.01
 #define EXECUTION_DOUBT 0.1 /* requests are counted, time is estimated */

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Budget: what is left of the budgets, and until when.
+ * Budget: what is left of the budgets, and until when; and how much of them others may use.
  *
  * The forecast goes on as now: as many in flight as there are, as many requests a second as in the
  * last moments, what others use as it was said last, and what leaves the window meanwhile gone. It
  * is what would happen if the policy did not hold back; as long as it does, there is none.
  */
+#include <math.h>
+
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
 #define STEPS  64 /* that a window is looked ahead in */
 #define RECENT 30 /* part of a window that the rate of requests is taken from */
+
+/* Deviations by which others may use more than foretold: in the first window, and later. */
+#define FIRST_DOUBT 3.0
+#define DOUBT       3.5
+#define SOMEBODY    3    /* requests that tell of another client */
+#define YOUNG       1.05 /* times the most that was seen, in the second window */
+#define STAYS       0.15 /* of the limit: more than a coarse window keeps of ours at its best */
 
 double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
@@ -84,4 +93,133 @@ int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now
         }
     }
     return first;
+}
+
+/* --- what others may use ---------------------------------------------------------------------- */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* What one request of theirs moves a sum of many by: the mean square over the mean. They are taken
+ * to be like ours. */
+static double grain_of(const struct weir_budget *budget, int which)
+{
+    if (which == WEIR_BUDGET_REQUESTS || budget->guard.y <= 0)
+        return 1;
+    return weir_budget_rho(budget) * budget->guard.yy / budget->guard.y;
+}
+
+/* The most that their use grew by within a time, by what was seen within 1, 2, 4 … spans. */
+static double grown_within(const struct weir_quota *quota, double spans)
+{
+    double grown = 0;
+    double from = 0;
+    double to = 1;
+    for (int i = 0; i < WEIR_QUOTA_RISES && spans > from; i++, to *= 2) {
+        double part = spans < to ? (spans - from) / (to - from) : 1;
+        grown += part * (quota->rises[i] - grown);
+        from = to;
+    }
+    return grown;
+}
+
+/* Somebody is there: his requests can be counted, the time that they take may be our mistake. */
+static bool is_somebody(const struct weir_budget_lane *lane)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    return requests->first_us == WEIR_NEVER || requests->foreign > requests->first + SOMEBODY;
+}
+
+/*
+ * In the first window: as much in a second as so far, and what chance may add to that. Requests
+ * that come by chance, n of them in a time T, foretell those of the time t after it with a
+ * deviation of √(n·t·(T + t)) / T; to be safe, one more is counted. 0: nobody is there.
+ */
+static double by_the_end_of_the_first(const struct weir_budget *budget,
+                                      const struct weir_quota *quota, double grain, double noise,
+                                      bool waits, int64_t now_us)
+{
+    double window = (double)budget->window_us;
+    double draining = quota->first * (1 - (double)(now_us - quota->first_us) / window);
+    double seen = quota->foreign - draining;
+    if (seen < noise)
+        return 0;
+    /* While nothing is out that will tell, silence counts: so one goes from time to time. */
+    int64_t until_us = waits ? now_us : quota->sample_us;
+    double age = larger((double)(until_us - quota->first_us), window / 100);
+    double left = window - age;
+    double more = left / age * (seen + grain) +
+                  FIRST_DOUBT * sqrt((seen + grain) * grain * left * window) / age;
+    more = larger(more, grown_within(quota, left / window * WEIR_QUOTA_SPANS));
+    return draining + seen + more;
+}
+
+/* What leaves our window within a time. */
+static double leaves(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                     int which, double ahead_us, int64_t now_us)
+{
+    int64_t tail_us = now_us - budget->window_us;
+    enum weir_series series =
+        which == WEIR_BUDGET_EXECUTION ? weir_budget_series(budget) : WEIR_SERIES_REQUESTS;
+    double share = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) : 1;
+    return share * weir_ledger_measure(&lane->ledger, series, tail_us, tail_us + (int64_t)ahead_us);
+}
+
+/* Later on: it does not rise faster than it did, nor above its highest of the last window, but for
+ * what chance may add; meanwhile ours leaves. */
+static double beside_later(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           int which, double now, double grain, int64_t now_us)
+{
+    static const double spans[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
+    const struct weir_quota *quota = &lane->quotas[which];
+    double most = larger(quota->most, quota->highest[0]);
+    bool young = now_us - quota->first_us < 2 * budget->window_us;
+    double highest = larger(young ? YOUNG * most : most, now);
+    double least = quota->limit;
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        double part = spans[i] / WEIR_QUOTA_SPANS;
+        double then = now + grown_within(quota, spans[i]);
+        then = (then < highest ? then : highest) + DOUBT * sqrt(most * grain * part);
+        double ours = weir_quota_beside(quota, then) +
+                      leaves(budget, lane, which, part * (double)budget->window_us, now_us);
+        least = ours < least ? ours : least;
+    }
+    return least;
+}
+
+/* Foreign use that has not been away for half a window. What a coarse window keeps of ours goes. */
+static bool stays(const struct weir_quota *quota, double noise)
+{
+    double much = larger(noise, STAYS * quota->limit);
+    bool seen = false;
+    for (int i = 0; i <= WEIR_QUOTA_SPANS / 2; i++) {
+        seen |= quota->lowest[i] >= 0;
+        if (quota->lowest[i] >= 0 && quota->lowest[i] < much)
+            return false;
+    }
+    return seen;
+}
+
+double weir_budget_beside(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                          int which, bool coarse, bool waits, int64_t now_us)
+{
+    const struct weir_quota *quota = &lane->quotas[which];
+    double noise = weir_budget_noise(budget, lane, which);
+    if (coarse && !stays(quota, noise))
+        noise = quota->limit; /* what seems to be foreign is ours, not yet forgotten */
+    double now = weir_quota_foreign(quota, 0, noise, waits, budget->window_us, now_us);
+    double least = weir_quota_beside(quota, now);
+    if (quota->first_us == WEIR_NEVER || noise >= quota->limit)
+        return least;
+    double grain = grain_of(budget, which);
+    bool first = now_us - quota->first_us < budget->window_us;
+    double then = quota->limit;
+    if (first && is_somebody(lane))
+        then = weir_quota_beside(
+            quota, by_the_end_of_the_first(budget, quota, grain, noise, waits, now_us));
+    else if (!first && larger(quota->most, quota->highest[0]) > noise)
+        then = beside_later(budget, lane, which, now, grain, now_us);
+    return then < least ? then : least;
 }

@@ -88,35 +88,6 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
         loads[i] = share(&loads[i], &any, part);
 }
 
-/* What leaves the window of a lane within a time. */
-static double leaves(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                     int which, int64_t ahead_us, int64_t now_us)
-{
-    int64_t tail_us = now_us - budget->window_us;
-    enum weir_series series =
-        which == WEIR_BUDGET_EXECUTION ? weir_budget_series(budget) : WEIR_SERIES_REQUESTS;
-    double share = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) : 1;
-    return share * weir_ledger_measure(&lane->ledger, series, tail_us, tail_us + ahead_us);
-}
-
-/* What we may have in a window, now and for as long as what we have there stays: others may use
- * more by and by, but meanwhile ours leaves it. */
-static double beside_others(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                            int which, double noise, bool waits, int64_t now_us)
-{
-    const struct weir_quota *quota = &lane->quotas[which];
-    double least = quota->limit;
-    for (uint32_t rise = 0; rise <= WEIR_QUOTA_RISES; rise++) {
-        int64_t ahead_us = rise > 1 ? budget->window_us / WEIR_QUOTA_SPANS << (rise - 2) : 0;
-        double foreign = weir_quota_foreign(quota, rise, noise, waits, budget->window_us, now_us);
-        double all = weir_quota_beside(quota, foreign);
-        if (ahead_us && foreign > 0)
-            all += leaves(budget, lane, which, ahead_us, now_us);
-        least = all < least ? all : least;
-    }
-    return least;
-}
-
 /* Nothing is in flight and nobody else is there: what the server has booked is known to the last
  * drop, and so is what is left of it. Not where time is charged on arrival: what the next ones
  * will have taken is not known when they are there. */
@@ -135,12 +106,10 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
                    const struct load *load, int which, int64_t now_us)
 {
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
+    bool coarse = weir_budget_is_coarse(budget);
     if (is_settled(budget, lane, load, which))
         margin = SETTLED_MARGIN;
-    double noise = weir_budget_noise(budget, lane, which);
-    if (weir_budget_is_coarse(budget))
-        noise = lane->quotas[which].limit; /* what seems to be foreign is ours, not yet forgotten */
-    double all = beside_others(budget, lane, which, noise, load->count <= 0, now_us);
+    double all = weir_budget_beside(budget, lane, which, coarse, load->count <= 0, now_us);
     double forgotten = weir_budget_forgotten(budget, lane, which, now_us);
     all = all + forgotten < lane->quotas[which].limit ? all + forgotten : lane->quotas[which].limit;
     if (which == WEIR_BUDGET_EXECUTION && lane->heard_us != WEIR_NEVER) /* as we see it by now */

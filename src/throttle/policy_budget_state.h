@@ -202,6 +202,12 @@ void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
 double weir_budget_headroom(const void *state, int64_t now_us);
 int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now_us);
 
+/* What we may have in a window, now and for as long as what we have there stays: others may use
+ * more by and by, but meanwhile ours leaves it. `waits`: nothing is in flight that would bring a
+ * sample. In policy_budget_forecast.c. */
+double weir_budget_beside(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                          int which, bool coarse, bool waits, int64_t now_us);
+
 /* In policy_budget_keep.c: members of struct weir_policy. */
 size_t weir_budget_save(const void *state, int64_t now_us, void *bytes, size_t bytes_max);
 bool weir_budget_load(void *state, const void *bytes, size_t len, int64_t age_us, int64_t now_us);

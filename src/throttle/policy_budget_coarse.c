@@ -146,7 +146,9 @@ int64_t weir_budget_tail_us(const struct weir_budget *budget, const struct weir_
                             bool idle, int64_t until_us, int64_t now_us)
 {
     int64_t from_us = until_us - budget->window_us;
-    bool sure = weir_budget_is_fine(budget) && !is_silent(budget, lane, now_us);
+    bool sure = (weir_budget_is_fine(budget) ||
+                 weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION)) &&
+                !is_silent(budget, lane, now_us);
     if (!budget->charging.trusted || sure || lane->heard_us == WEIR_NEVER ||
         (idle && now_us >= lane->probe_us))
         return from_us;

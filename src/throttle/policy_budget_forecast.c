@@ -16,7 +16,7 @@
 
 /* Deviations by which others may use more than foretold: in the first window, and later. */
 #define FIRST_DOUBT 3.0
-#define DOUBT       3.5
+#define DOUBT       2.5
 #define SOMEBODY    3    /* requests that tell of another client */
 #define YOUNG       1.05 /* times the most that was seen, in the second window */
 #define STAYS       0.15 /* of the limit: more than a coarse window keeps of ours at its best */
@@ -189,10 +189,11 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     return least;
 }
 
-/* Foreign use that has not been away for half a window. What a coarse window keeps of ours goes. */
-static bool stays(const struct weir_quota *quota, double noise)
+bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           int which)
 {
-    double much = larger(noise, STAYS * quota->limit);
+    const struct weir_quota *quota = &lane->quotas[which];
+    double much = larger(weir_budget_noise(budget, lane, which), STAYS * quota->limit);
     bool seen = false;
     for (int i = 0; i <= WEIR_QUOTA_SPANS / 2; i++) {
         seen |= quota->lowest[i] >= 0;
@@ -207,7 +208,7 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
 {
     const struct weir_quota *quota = &lane->quotas[which];
     double noise = weir_budget_noise(budget, lane, which);
-    if (coarse && !stays(quota, noise))
+    if (coarse && !weir_budget_is_shared(budget, lane, which))
         noise = quota->limit; /* what seems to be foreign is ours, not yet forgotten */
     double now = weir_quota_foreign(quota, 0, noise, waits, budget->window_us, now_us);
     double least = weir_quota_beside(quota, now);

@@ -202,6 +202,11 @@ void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
 double weir_budget_headroom(const void *state, int64_t now_us);
 int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now_us);
 
+/* Foreign use has not been away for half a window; what a coarse window keeps of ours goes. In
+ * policy_budget_forecast.c. */
+bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           int which);
+
 /* What we may have in a window, now and for as long as what we have there stays: others may use
  * more by and by, but meanwhile ours leaves it. `waits`: nothing is in flight that would bring a
  * sample. In policy_budget_forecast.c. */

@@ -11,18 +11,18 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define MISPLACED       1.0 /* half a request, at twice the deviation of their number */
-#define RESTARTED       0.1 /* of the limit that others have to have used */
-#define UNTOLD          5   /* answers with one budget header from which the other has no limit */
-#define UNLIMITED       1e15
-#define SHARING_STEP    3.0 /* requests to others between two answers of a server, to look at … */
-#define SHARING_STEPS   4   /* … so often, to be believed */
-#define SHARING_BLUR_US (WEIR_US_PER_S / 4) /* that a header may be off, and … */
-#define SHARING_BURST   8                   /* … times the mean of requests, in that time */
-#define SHARING_AFTER   1.5                 /* times a request, since the last server was found */
-#define SHARING_CLEAR   0.5                 /* of what one guess leaves unexplained the other may */
-#define SHARING_FADES   0.95
-#define SHARED          0.8 /* of those that are clear */
+#define MISPLACED     1.0 /* half a request, at twice the deviation of their number */
+#define RESTARTED     0.1 /* of the limit that others have to have used */
+#define UNTOLD        5   /* answers with one budget header from which the other has no limit */
+#define UNLIMITED     1e15
+#define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
+#define SHARING_STEPS 4   /* … so often, to be believed */
+#define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
+#define SHARING_BURST 8                   /* … times the mean of requests, in that time */
+#define SHARING_AFTER 1.5                 /* times a request, since the last server was found */
+#define SHARING_CLEAR 0.5                 /* of what one guess leaves unexplained the other may */
+#define SHARING_FADES 0.95
+#define SHARED        0.8 /* of those that are clear */
 
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which)
@@ -77,12 +77,22 @@ static bool seems_restarted(const struct weir_budget_lane *lane)
     return requests->first_us != WEIR_NEVER && requests->first > RESTARTED * requests->limit;
 }
 
-/* Of what is in flight towards a server, what may be on another one. */
-static double misplaced_us(const struct weir_budget *budget)
+/* Of what our books have in flight towards a server, what may be on another one; and what was sent
+ * while its answer was on the way, where time is charged on arrival. */
+static double blurred_us(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
 {
-    if (budget->lane_count == 1 || budget->pinned)
-        return 0;
-    return MISPLACED * sqrt((double)budget->flight_count / budget->lane_count) * budget->average_us;
+    bool exact = budget->lane_count == 1 || budget->pinned;
+    double count = (double)budget->flight_count / budget->lane_count;
+    double sum = exact ? 0 : MISPLACED * sqrt(count) * budget->average_us;
+    if (weir_budget_series(budget) != WEIR_SERIES_AT_BEGIN)
+        return sum;
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        const struct weir_budget_flight *flight = &budget->flights[i];
+        bool may_be = flight->lane == lane || !budget->pinned;
+        if (may_be && now_us - flight->sent_us < BLUR_US)
+            sum += weir_budget_rho(budget) * flight->expected_us;
+    }
+    return sum;
 }
 
 /* What has left our books since the last header. */
@@ -107,7 +117,7 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     struct weir_setting setting = {
         .budget = quota->limit,
         .window_us = budget->window_us,
-        .noise = misplaced_us(budget),
+        .noise = blurred_us(budget, lane, now_us),
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
     };
     if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {
@@ -161,7 +171,7 @@ static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *l
     double to_it = own - last.own;
     double to_all = total - last.total;
     double fell = last.left - left;
-    double step = SHARING_STEP + sent_within(budget, total, SHARING_BLUR_US);
+    double step = SHARING_STEP + sent_within(budget, total, BLUR_US);
     if (last.known && remaining > 0 && fabs(to_all - to_it) < step)
         return; /* not yet */
     lane->requests_heard = (struct weir_requests_heard){ remaining > 0, left, own, total };

@@ -154,6 +154,7 @@ class Service:
     def __init__(self, bench, url, sim_url, config, process):
         self.bench, self.url, self.sim_url, self.config, self.process = bench, url, sim_url, config, process
         self.stamps, self.token, self.watched = [], None, None
+        self.stamped = threading.Condition()
         self.config_path = bench.path(f"appsettings-{urllib.parse.urlsplit(url).port}.json")
         self.config_path.write_text(json.dumps(config))
         self.config_path.chmod(0o600)
@@ -163,8 +164,16 @@ class Service:
         def collect():
             for line in self.process.stdout:
                 if line.startswith("bulk "):
-                    self.stamps.append((int(line.split()[1]), cpu_of(self.watched) if self.watched else None))
+                    with self.stamped:
+                        self.stamps.append((int(line.split()[1]), cpu_of(self.watched) if self.watched else None))
+                        self.stamped.notify_all()
         threading.Thread(target=collect, daemon=True).start()
+
+    def stamp(self, number):
+        """One that was given: it may still be on its way when the job is over."""
+        with self.stamped:
+            assert self.stamped.wait_for(lambda: len(self.stamps) > number, PATIENCE_S), "nothing was sent"
+            return self.stamps[number]
 
     def watch(self, pid):
         self.watched = pid

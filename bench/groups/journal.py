@@ -75,8 +75,7 @@ def measure_resume(service, rows, rounds):
         service.pause()
         known = len(service.stamps)
         job = resume_job(service, folder, path, "--limit", "1000", fine=(6,))
-        assert len(service.stamps) > known, "nothing was sent"
-        at_ns, cpu_s = service.stamps[known]
+        at_ns, cpu_s = service.stamp(known)
         waits.append((at_ns - job.begun_ns) / 1e9)
         costs.append(cpu_s)
         say(f"resume {number + 1}: the first batch after {waits[-1]:.2f} s, of which {cpu_s:.2f} s of processor time")

@@ -196,51 +196,6 @@ START_TEST(an_older_program_refuses_a_newer_schema_and_what_is_no_journal)
 }
 END_TEST
 
-static int64_t version_of(const char *path)
-{
-    sqlite3 *db;
-    int64_t version = 0;
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(weir_sql_number(db, "PRAGMA user_version", &version, NULL), WEIR_OK);
-    sqlite3_close(db);
-    return version;
-}
-
-/* Version 1 had the same tables, and all ids in them. */
-START_TEST(a_journal_of_version_1_is_gone_on_with_and_is_of_version_2_from_then_on)
-{
-    struct weir_range range = { .first = 1, .last = 8 };
-    struct weir_buf ids;
-    char path[400];
-    sqlite3 *db;
-    make_scratch();
-    struct weir_journal *journal = make_job();
-    memset(numbered_ids, 0x5a, sizeof(numbered_ids));
-    range.ids = weir_str(numbered_ids, sizeof(numbered_ids));
-    ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
-    weir_journal_free(journal);
-    snprintf(path, sizeof(path), "%s/journal.db", job_dir);
-    ck_assert_int_eq(version_of(path), 2);
-    sqlite3_open(path, &db);
-    ck_assert_int_eq(sqlite3_exec(db, "PRAGMA user_version=1", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    forget_reports();
-    journal = open_job();
-    range = (struct weir_range){ .first = 9, .last = 9, .ids_made = true };
-    ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
-    finish_job(journal);
-    ck_assert_int_eq(weir_export_ids(journal, NULL), WEIR_OK);
-    weir_journal_free(journal);
-    ck_assert_int_eq(version_of(path), 2);
-    weir_buf_init(&ids, TEXT_MAX);
-    slurp("ids.csv", &ids);
-    ck_assert_ptr_nonnull(strstr(weir_buf_text(&ids), "\n8,5a5a5a5a-5a5a-5a5a-5a5a-5a5a5a5a5a5a\n"
-                                                      "9,01020304-0506-8708-890a-6553f1000009\n"));
-    weir_buf_release(&ids);
-    weir_journal_free(open_job());
-}
-END_TEST
-
 /* Put in by hand, with a checksum that fits: only the account of the whole can tell. */
 START_TEST(a_record_that_was_removed_or_added_by_hand_is_missed)
 {
@@ -356,58 +311,6 @@ START_TEST(impossible_records_are_refused_and_cost_no_serial)
     facts.note_count = 1;
     ck_assert_int_eq(weir_journal_new("x", &facts, NULL, NULL, &other, NULL), WEIR_E_TOO_BIG);
     free(big);
-    weir_journal_free(journal);
-}
-END_TEST
-
-static void expect_note(struct weir_journal *journal, const char *name, const char *text)
-{
-    char *is = NULL;
-    ck_assert_int_eq(weir_journal_note(journal, name, &is, NULL), WEIR_OK);
-    ck_assert_str_eq(is, text);
-    free(is);
-}
-
-static int count_fsync(void *ctx, int fd)
-{
-    int *count = ctx;
-    ++*count;
-    return fsync(fd);
-}
-
-/* Database, seal, directory, parent: then it is durable, with its notes. */
-START_TEST(a_job_is_made_with_notes_and_four_syncs_and_nothing_is_committed_after_that)
-{
-    static const struct weir_note notes[] = { { { "reach", 5 }, { "20000", 5 } },
-                                              { { "table account", 13 }, { "{}", 2 } } };
-    struct weir_job_facts facts = sample_facts();
-    struct weir_journal_io io = weir_journal_io_system;
-    int syncs = 0;
-    struct weir_journal_hooks hooks = { .io = &io, .ctx = &syncs };
-    struct weir_journal *journal = NULL;
-    uint64_t serial = 0;
-    make_scratch();
-    io.fsync = count_fsync;
-    facts.notes = notes;
-    facts.note_count = 2;
-    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, NULL), WEIR_OK);
-    ck_assert_int_eq(syncs, 4);
-    ck_assert_uint_eq(weir_journal_runs(journal), 1);
-    struct stat log;
-    char path[400];
-    snprintf(path, sizeof(path), "%s/journal.db-wal", job_dir);
-    ck_assert_int_eq(stat(path, &log), 0);
-    ck_assert_int_eq(log.st_size, 0);
-    expect_note(journal, "reach", "20000");
-    expect_note(journal, "table account", "{}");
-    struct weir_note later = { weir_str_from("reach"), weir_str_from("30000") };
-    ck_assert_int_eq(weir_journal_add_note(journal, &later, &serial, NULL), WEIR_OK);
-    ck_assert_uint_eq(serial, 3);
-    weir_journal_free(journal);
-    journal = open_job();
-    ck_assert_uint_eq(weir_journal_runs(journal), 2);
-    expect_note(journal, "reach", "30000");
-    expect_note(journal, "table account", "{}");
     weir_journal_free(journal);
 }
 END_TEST
@@ -539,10 +442,8 @@ int main(void)
     suite_add(&s, where_there_is_no_job_none_is_resumed);
     suite_add(&s, a_second_process_is_refused_and_told_who_holds_the_job);
     suite_add(&s, an_older_program_refuses_a_newer_schema_and_what_is_no_journal);
-    suite_add(&s, a_journal_of_version_1_is_gone_on_with_and_is_of_version_2_from_then_on);
     suite_add(&s, a_record_that_was_removed_or_added_by_hand_is_missed);
     suite_add(&s, impossible_records_are_refused_and_cost_no_serial);
-    suite_add(&s, a_job_is_made_with_notes_and_four_syncs_and_nothing_is_committed_after_that);
     suite_add(&s, the_queue_is_bounded_in_bytes_and_says_what_awaits_commit);
     suite_add(&s, no_signal_is_handled_in_the_journals_thread);
     suite_add(&s, records_are_committed_in_groups_and_also_when_no_more_come);

@@ -188,22 +188,29 @@ static struct weir_guid id_of(const struct weir_row *row, const struct weir_row_
     return id;
 }
 
-/* All of them, or none if each is the one that was made for its row and can be made again: it is
- * compared, whoever has named it. */
-static struct weir_str collect_ids(struct weir_scribe *scribe, const struct weir_receipt *receipt,
-                                   bool *ret_made)
+/* Each is the one that was made for its row, and can be made again. It is compared, whoever has
+ * named it. */
+static bool are_made(const struct weir_scribe *scribe, const struct weir_receipt *receipt)
 {
-    bool made = scribe->with_ids;
-    weir_buf_reset(&scribe->ids);
-    for (uint32_t i = 0; scribe->with_ids && i < receipt->row_count; i++) {
+    bool made = true;
+    for (uint32_t i = 0; made && i < receipt->row_count; i++) {
         const struct weir_row *row = &weir_receipt_rows(receipt)[i];
         struct weir_guid id = id_of(row, &weir_receipt_states(receipt)[i]);
         struct weir_guid own = weir_row_ids_make(&scribe->made, row->number);
-        made = made && weir_guid_equal(&id, &own);
+        made = weir_guid_equal(&id, &own);
+    }
+    return made;
+}
+
+static struct weir_str collect_ids(struct weir_scribe *scribe, const struct weir_receipt *receipt)
+{
+    weir_buf_reset(&scribe->ids);
+    for (uint32_t i = 0; i < receipt->row_count; i++) {
+        struct weir_guid id =
+            id_of(&weir_receipt_rows(receipt)[i], &weir_receipt_states(receipt)[i]);
         weir_buf_add(&scribe->ids, &id, sizeof(id));
     }
-    *ret_made = made;
-    return weir_str(scribe->ids.ptr, made ? 0 : scribe->ids.len);
+    return weir_str(scribe->ids.ptr, scribe->ids.len);
 }
 
 static enum weir_status write_range(struct weir_scribe *scribe, struct weir_scribe_item *item,
@@ -221,7 +228,9 @@ static enum weir_status write_range(struct weir_scribe *scribe, struct weir_scri
         .offset = rows->offset,
         .behind = last->end,
     };
-    range.ids = collect_ids(scribe, receipt, &range.ids_made);
+    range.ids_made = scribe->with_ids && are_made(scribe, receipt);
+    if (scribe->with_ids && !range.ids_made)
+        range.ids = collect_ids(scribe, receipt);
     return weir_journal_add_range(scribe->journal, &range, &item->journal_serial, err);
 }
 

@@ -192,6 +192,8 @@ static void write_down(struct weir_driver *driver)
         driver->trouble = err;
         weir_executor_journal_failed(&driver->executor, weir_loop_now_us(driver->loop));
     }
+    if (driver->executor.input_ended && !driver->flights)
+        weir_journal_hurry(driver->options.journal); /* no answer will come to fill the group */
 }
 
 static void note_lessons(struct weir_driver *driver, int64_t now_us)

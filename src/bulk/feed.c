@@ -80,14 +80,6 @@ static struct weir_draft too_big(const struct weir_record *record)
     return draft;
 }
 
-/* A row that the first pass skipped is skipped in all of them. */
-static struct weir_draft skipped(const struct weir_record *record)
-{
-    struct weir_draft draft = bare(record);
-    draft.idle = true;
-    return draft;
-}
-
 struct weir_str weir_feed_wants_file(const struct weir_mapping *mapping, enum weir_pass pass,
                                      const struct weir_record *record, struct weir_arena *arena)
 {
@@ -110,6 +102,14 @@ static enum weir_status add(struct weir_feed *feed, const struct weir_draft *dra
     if (!feed->waiting_us)
         feed->waiting_us = weir_clock_now_us();
     return weir_intake_add(feed->options.intake, draft);
+}
+
+/* A row that the first pass skipped is skipped in all of them. */
+static enum weir_status pass_by(struct weir_feed *feed, const struct weir_record *record)
+{
+    struct weir_draft draft = bare(record);
+    draft.idle = true;
+    return add(feed, &draft);
 }
 
 static enum weir_status pass_on(struct weir_feed *feed, const struct weir_record *record)
@@ -171,10 +171,8 @@ static enum weir_status take_record(struct weir_feed *feed, const struct weir_re
     bool finished, was_skipped;
     pass_on_blocks(feed, feed->step_bytes); /* before rows of them can be sent */
     enum weir_status status = ask(feed, record->number, &finished, &was_skipped, err);
-    if (!status && !finished) {
-        struct weir_draft draft = skipped(record);
-        status = was_skipped ? add(feed, &draft) : pass_on(feed, record);
-    }
+    if (!status && !finished)
+        status = was_skipped ? pass_by(feed, record) : pass_on(feed, record);
     if (!status)
         note_position(feed, record);
     return status;

@@ -83,8 +83,10 @@ for number, (place, each) in enumerate(PLACES):
 # --- a service that is not one ----------------------------------------------------------------------
 
 NEVER = {
-    "500": {"kind": "server_error", "status": 500}, "503": {"kind": "server_error", "status": 503},
-    "pages": {"kind": "html_error"}, "deadlocks": {"kind": "deadlock"}, "resets": {"kind": "reset_before"},
+    "500": [{"kind": "server_error", "status": 500}], "503": [{"kind": "server_error", "status": 503}],
+    "pages": [{"kind": "html_error"}], "deadlocks": [{"kind": "deadlock"}], "resets": [{"kind": "reset_before"}],
+    "429_and_500": [{"kind": "throttle", "code": LIMITS["requests"], "retry_after": 1, "every": 2},
+                    {"kind": "server_error", "status": 500}],
 }
 
 
@@ -96,7 +98,7 @@ def never(kind, fault, folder):
             **QUICK, "Resilience:MaxRetryTime": "4s"})
         run = job.start()
         wait_until(lambda: job.requests() > 6 or run.is_over(), "the first rows are sent")
-        sim.faults({**NEVER[fault], "operation": "POST"})
+        sim.faults(*({**each, "operation": "POST"} for each in NEVER[fault]))
         before = job.requests()
         result = job.finish(run)
         assert result.code in (6, 8, 10) and "resume" in result.stderr, result

@@ -29,6 +29,7 @@ void weir_executor_init(struct weir_executor *executor, const struct weir_plan *
         .first_begun_us = WEIR_FOREVER,
         .unreachable_us = WEIR_FOREVER,
         .failing = weir_failing_none(),
+        .throttled_us = WEIR_NEVER,
         .stop_us = WEIR_FOREVER,
     };
     weir_rng_init(&executor->rng, seed, STREAM);

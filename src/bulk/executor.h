@@ -124,6 +124,7 @@ struct weir_executor {
     int64_t unreachable_us; /* nobody has answered since; WEIR_FOREVER: somebody has */
     bool *unreachable;      /* by connection: its last request did not get there */
     struct weir_failing failing;
+    int64_t throttled_us; /* when anything was throttled last; WEIR_NEVER: nothing */
 
     struct weir_table64 first_rows; /* of derived ids: key → row that was sent as the job began */
 

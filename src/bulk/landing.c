@@ -144,6 +144,18 @@ static void count_none(struct weir_landing *landing)
         weir_load_forgive(load);
 }
 
+/* A throttle of another load keeps this one waiting just as well. */
+static void count_time(struct weir_landing *landing)
+{
+    const struct weir_executor *executor = landing->executor;
+    struct weir_load *load = landing->load;
+    int64_t now_us = landing->now_us;
+    int64_t begun_us = load->begun_us < now_us ? load->begun_us : now_us;
+    if (executor->throttled_us >= load->failing.last_us)
+        weir_failing_throttle(&load->failing);
+    weir_failing_add(&load->failing, begun_us, executor->plan.max_retry_time_us, now_us);
+}
+
 /*
  * Halves of what timed out have all of MaxRetryTime before them, for two requests that run into
  * their time-out use it up and half as many rows take half as long.
@@ -161,11 +173,8 @@ static void count_failures(struct weir_landing *landing)
     load->transients += landing->transient;
     load->races += landing->race;
     load->refusals += landing->refusal;
-    int64_t now_us = landing->now_us;
-    int64_t begun_us = load->begun_us < now_us ? load->begun_us : now_us;
     if (!landing->refusal)
-        weir_failing_add(&load->failing, begun_us, landing->executor->plan.max_retry_time_us,
-                         now_us);
+        count_time(landing);
 }
 
 static int64_t span_us(int64_t first_us, int64_t longest_us, int count)
@@ -360,6 +369,12 @@ static void note_failing(struct weir_executor *executor, int64_t now_us)
     weir_failing_add(&executor->failing, now_us, executor->plan.max_retry_time_us, now_us);
 }
 
+static void note_throttle(struct weir_executor *executor, int64_t now_us)
+{
+    executor->throttled_us = now_us;
+    weir_failing_throttle(&executor->failing);
+}
+
 /* Does the service do anything at all? To throttle tells nothing; what took too long may be done
  * with fewer rows. */
 static void note_service(struct weir_landing *landing)
@@ -373,7 +388,7 @@ static void note_service(struct weir_landing *landing)
         (class_ == WEIR_CLASS_OTHER && report->fault == WEIR_FAULT_NONE && !report->items))
         note_failing(executor, landing->now_us);
     else if (class_ == WEIR_CLASS_THROTTLE)
-        weir_failing_throttle(&executor->failing);
+        note_throttle(executor, landing->now_us);
     else if (class_ != WEIR_CLASS_UNSENT && class_ != WEIR_CLASS_BAD_CREDENTIALS)
         executor->failing = weir_failing_none();
 }

@@ -197,6 +197,27 @@ START_TEST(to_wait_for_a_throttle_is_no_time_of_failing)
 }
 END_TEST
 
+/* Twelve minutes, in which nothing could be sent. */
+START_TEST(to_wait_for_a_throttle_of_another_load_is_no_time_of_failing)
+{
+    struct weir_verdict long_ = THROTTLED;
+    long_.retry_after_us = MINUTES(12);
+    setup(1, 1);
+    start_warm();
+    give(1);
+    give(1);
+    reply(flight(), BUSY);
+    reply(flight(), long_);
+    struct weir_load *load = flight_later(MINUTES(13));
+    ck_assert_int_eq(load->transients, 1); /* the one that failed goes first */
+    reply(load, BUSY);
+    ck_assert_uint_eq(rows_that_are(WEIR_FATE_NOT_SENT), 0);
+    reply(flight_later(MINUTES(1)), OK_);
+    reply(flight_later(MINUTES(1)), OK_);
+    finish(0);
+}
+END_TEST
+
 START_TEST(time_without_input_is_no_time_of_failing)
 {
     setup(1, 1);
@@ -353,6 +374,7 @@ int main(void)
     suite_add(&s, a_service_that_only_fails_ends_the_job_after_the_time_for_one_load);
     suite_add(&s, throttles_between_failures_do_not_keep_a_job_alive);
     suite_add(&s, to_wait_for_a_throttle_is_no_time_of_failing);
+    suite_add(&s, to_wait_for_a_throttle_of_another_load_is_no_time_of_failing);
     suite_add(&s, time_without_input_is_no_time_of_failing);
     suite_add(&s, no_token_is_as_if_nobody_answered);
     suite_add(&s, what_had_no_token_is_no_retry);

@@ -3,6 +3,10 @@
 #include "throttle/policy_budget_guard.h"
 
 #define START       2.0   /* times the floor */
+#define START_TELLS 6     /* answers that tell whether the first ones were alike */
+#define START_FLAT  0.01  /* slope over its error, squared, up to which nothing grows, and … */
+#define START_STEEP 1.0   /* … from which the start waits */
+#define START_STEP  2.0   /* more for each answer while durations do not grow at all */
 #define SLOWER      1.35  /* than the first answers: the start is over */
 #define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
@@ -60,7 +64,35 @@ static void remember_level(struct weir_guard *guard, double in_flight, double y,
     }
 }
 
-/* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
+/* Whether the answers so far took longer the more there were in flight: the slope of their
+ * durations over its standard error, squared; below 0 if they took less. */
+static double steepness(const struct weir_guard *guard)
+{
+    double n = guard->weight;
+    double mean = guard->y / n;
+    double sxx = guard->xx - guard->x * guard->x / n;
+    double sxy = guard->xy - guard->x * guard->y / n;
+    double syy = guard->yy - guard->y * guard->y / n;
+    if (sxx < 1)
+        return START_STEEP;
+    double b = sxy / sxx;
+    double rest = (syy - b * sxy) / (n - 2);
+    double least = mean * mean / 100; /* all alike, or nearly */
+    double squared = b * b * sxx / (rest > least ? rest : least);
+    return b > 0 ? squared : -squared;
+}
+
+/* What one more answer that took no longer allows. The requests of the first wave have more and
+ * more beside them: if that does not show, the server is far from its knee. */
+static double start_step(const struct weir_guard *guard)
+{
+    if (guard->weight < START_TELLS)
+        return 1;
+    double steep = steepness(guard);
+    return steep < START_FLAT ? START_STEP : steep > START_STEEP ? 0 : 1;
+}
+
+/* Answers clock the start: with each that takes no longer than the first ones, more may go. */
 static void extend_start(struct weir_guard *guard, double in_flight, uint32_t lanes, double y)
 {
     if (in_flight <= guard->start_cap && guard->cap <= 2 * guard->start_cap) {
@@ -74,7 +106,7 @@ static void extend_start(struct weir_guard *guard, double in_flight, uint32_t la
         guard->started = true;
         guard->cap /= 2;
     } else if (guard->reached) {
-        guard->cap += 1.0 / lanes;
+        guard->cap += lanes == 1 ? start_step(guard) : 1.0 / lanes;
     }
 }
 

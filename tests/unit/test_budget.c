@@ -84,9 +84,10 @@ START_TEST(the_start_goes_as_answers_come)
         int64_t first_us, then_us;
         int went[4];
     } table[] = {
-        { MS(500), MS(500), { 8, 16, 32, 39 } },  /* no slower: twice as many, up to the pacing */
-        { MS(500), MS(560), { 8, 16, 32, 39 } },  /* no slower to speak of */
-        { MS(500), MS(2000), { 8, 16, 13, 13 } }, /* four times as slow: half of what was reached */
+        { MS(500), MS(500), { 8, 18, 39, 39 } },  /* no slower: more than twice as many, up to the
+                                                     pacing */
+        { MS(500), MS(560), { 8, 18, 39, 39 } },  /* no slower to speak of */
+        { MS(500), MS(2000), { 8, 18, 13, 13 } }, /* four times as slow: half of what was reached */
     };
     for (size_t row = 0; row < sizeof(table) / sizeof(table[0]); row++) {
         setup();
@@ -103,6 +104,24 @@ START_TEST(the_start_goes_as_answers_come)
                           count);
         }
     }
+}
+END_TEST
+
+/* Each request of the first wave takes longer for all that went before it. */
+START_TEST(the_start_waits_where_the_first_wave_shows_a_knee)
+{
+    setup();
+    struct weir_policy_lease leases[8];
+    for (int i = 0; i < 8; i++) {
+        struct weir_admission it = ask(0);
+        leases[i] = lend(&it);
+    }
+    ck_assert(!ask(0).ok);
+    for (int i = 0; i < 8; i++) {
+        now_us += MS(100);
+        give_back(&leases[i], answer_ok(MS(500 + 100 * i)));
+    }
+    ck_assert_int_eq(burst(), 8 + 6); /* six answers do not tell yet */
 }
 END_TEST
 
@@ -428,6 +447,7 @@ int main(void)
     struct suite s = suite_new("budget");
     suite_add(&s, the_first_requests_are_twice_as_many_as_use_the_budget_up);
     suite_add(&s, the_start_goes_as_answers_come);
+    suite_add(&s, the_start_waits_where_the_first_wave_shows_a_knee);
     suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);
     suite_add(&s, requests_are_counted_as_well_as_their_time);
     suite_add(&s, a_throttle_teaches_the_limit_that_it_names);

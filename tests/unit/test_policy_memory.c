@@ -15,9 +15,8 @@
 
 #define CONNECTIONS 3
 #define SERVERS     5
-#define LEASES_MAX  60 /* out at the same time; the pool has memory for 64 from its first lease on \
-                        */
-#define STEPS 6000
+#define LEASES_MAX  60 /* at the same time; the pool has memory for 64 from the first on */
+#define STEPS       6000
 
 /* ---- counting ---- */
 

@@ -73,9 +73,9 @@ static enum weir_status fail_unknown(const struct weir_cell_rule *rule, struct w
     const struct weir_choice *near = nearest(column, text);
     if (near)
         return weir_fail(err, WEIR_E_INVALID,
-                         "\"%.*s\" is no choice of \"%s\"; did you mean %d (%.*s)?",
+                         "\"%.*s\" is no choice of \"%s\"; did you mean %d (%.*s%s)?",
                          WEIR_CELL_QUOTED(text), column->name, (int)near->value,
-                         (int)label_of(near).len, near->label);
+                         (int)label_of(near).len, near->label, mark_of(near));
     struct weir_buf list;
     list_choices(column, &list);
     weir_fail(err, WEIR_E_INVALID, "\"%.*s\" is no choice; \"%s\" takes %s", WEIR_CELL_QUOTED(text),

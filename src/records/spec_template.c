@@ -27,17 +27,24 @@ static void add_plain(struct weir_buf *buf, struct weir_str text)
     }
 }
 
+/* A label, and a mark if it is not all of it. */
+static void add_cut(struct weir_buf *buf, struct weir_str label)
+{
+    struct weir_str shown = weir_str_cut(label, LABEL_SHOWN);
+    add_plain(buf, shown);
+    weir_buf_add_text(buf, shown.len < label.len ? "…" : "");
+}
+
 static void add_choices(struct weir_buf *buf, const struct weir_column *column)
 {
     for (uint32_t i = 0; i < column->choice_count && i < CHOICES_SHOWN; i++) {
-        struct weir_str whole = weir_str_from(column->choices[i].label);
-        struct weir_str label = weir_str_cut(whole, LABEL_SHOWN);
+        struct weir_str label = weir_str_from(column->choices[i].label);
         weir_buf_printf(buf, "%s%d", i ? ", " : ": ", (int)column->choices[i].value);
         if (!label.len)
             continue;
         weir_buf_add_text(buf, " (");
-        add_plain(buf, label);
-        weir_buf_add_text(buf, label.len < whole.len ? "…)" : ")");
+        add_cut(buf, label);
+        weir_buf_add_text(buf, ")");
     }
     if (column->choice_count > CHOICES_SHOWN)
         weir_buf_printf(buf, " and %u more", column->choice_count - CHOICES_SHOWN);
@@ -208,7 +215,7 @@ static void add_suggestion(struct weir_buf *buf, const struct weir_column *colum
     if (!column->label)
         return;
     weir_buf_add_text(buf, " (\"");
-    add_plain(buf, weir_str_cut(weir_str_from(column->label), LABEL_SHOWN));
+    add_cut(buf, weir_str_from(column->label));
     weir_buf_add_text(buf, "\")");
 }
 

@@ -389,6 +389,29 @@ START_TEST(choices_are_found_by_value_or_label_or_refused)
 }
 END_TEST
 
+/* Forty bytes, and one more, which is half a letter. */
+START_TEST(a_label_that_is_cut_in_a_message_has_a_mark)
+{
+    struct weir_choice sizes[] = {
+        { 1, -1, "0123456789012345678901234567890123456789" },
+        { 2, -1, "01234567890123456789012345678901234567890" },
+        { 3, -1, "123456789012345678901234567890123456789\u00fc" },
+    };
+    struct weir_column size = { .name = "size", .type = WEIR_COLUMN_PICKLIST, CHOICES(sizes) };
+    struct weir_cell_rule rule;
+    weir_cell_rule_init(&rule, &size, NULL, WEIR_CELL_EMPTY_OMIT);
+    try_cell(&rule, weir_str_from("small"), NULL,
+             "\"small\" is no choice; \"size\" takes 1 (0123456789012345678901234567890123456789), "
+             "2 (0123456789012345678901234567890123456789\u2026), "
+             "3 (123456789012345678901234567890123456789\u2026)");
+    try_cell(
+        &rule, weir_str_from("01234567890123456789012345678901234567890x"), NULL,
+        "\"01234567890123456789012345678901234567890x\" is no choice of \"size\"; did you mean "
+        "2 (0123456789012345678901234567890123456789\u2026)?");
+    weir_cell_rule_release(&rule);
+}
+END_TEST
+
 START_TEST(empty_cells_are_left_out_cleared_or_refused)
 {
     const struct weir_column *all[] = { &name, &pieces, &weight, &flag, &color, &tags, &seen, &id };
@@ -494,6 +517,7 @@ int main(void)
     suite_add(&s, control_characters_are_found_at_every_place);
     suite_add(&s, numbers_keep_their_digits_or_are_refused);
     suite_add(&s, choices_are_found_by_value_or_label_or_refused);
+    suite_add(&s, a_label_that_is_cut_in_a_message_has_a_mark);
     suite_add(&s, empty_cells_are_left_out_cleared_or_refused);
     suite_add(&s, columns_that_point_somewhere_have_no_kind);
     suite_add(&s, a_list_has_as_many_choices_as_the_service_allows);

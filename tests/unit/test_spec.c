@@ -261,6 +261,26 @@ START_TEST(a_template_guesses_and_says_what_columns_are)
 }
 END_TEST
 
+START_TEST(a_label_that_is_cut_in_a_template_has_a_mark)
+{
+    struct weir_buf buf;
+    gadget_replace(PICKLISTS, "'UserLocalizedLabel':{'Label':'Gizmo'",
+                   "'UserLocalizedLabel':{'Label':'01234567890123456789012345678901234567890'");
+    gadget_replace(DEFINITION, "{'LogicalName':'pieces'",
+                   "{'LogicalName':'pieces','DisplayName':{'UserLocalizedLabel':{'Label':"
+                   "'123456789012345678901234567890123456789\u00fc'}}");
+    gadget_read_well();
+    make_template(&buf, "kind,piece");
+    ck_assert_ptr_nonnull(
+        strstr(weir_buf_text(&buf),
+               "// choice: 1 (0123456789012345678901234567890123456789\u2026), -2 (Ding), 3\n"));
+    ck_assert_ptr_nonnull(
+        strstr(weir_buf_text(&buf),
+               "perhaps pieces (\"123456789012345678901234567890123456789\u2026\")?"));
+    weir_buf_release(&buf);
+}
+END_TEST
+
 /* What it says can be used as it is, whatever the header has in it. */
 START_TEST(a_template_can_be_used_without_a_change)
 {
@@ -287,6 +307,7 @@ int main(void)
     lookup_add(&s, a_file_has_its_bounds);
     lookup_add(&s, constants_and_ignored_columns_come_from_options_too);
     lookup_add(&s, a_template_guesses_and_says_what_columns_are);
+    lookup_add(&s, a_label_that_is_cut_in_a_template_has_a_mark);
     lookup_add(&s, a_template_can_be_used_without_a_change);
     int status = suite_run(&s);
     weir_spec_release(&spec);

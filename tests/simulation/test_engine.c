@@ -421,7 +421,7 @@ static bool all_rejected(uint32_t target)
 /*
  * A plug-in that refuses at random may refuse what an earlier attempt has done, of which nobody has
  * heard: such a row is rejected, and its value is there unless a later row has put another in its
- * place. One that was tried only once is not there.
+ * place. One that was never tried but by requests that refused it is not there.
  */
 static bool is_of_a_rejected_row(uint32_t target, const char *found)
 {
@@ -433,7 +433,7 @@ static bool is_of_a_rejected_row(uint32_t target, const char *found)
         if (row->target == target && row->durable == WEIR_FATE_DONE && !row->idle)
             is_it = false;
         if (row->target == target && row->durable == WEIR_FATE_REJECTED && !job.bad[number] &&
-            row->attempts > 1)
+            row->attempts > 0)
             is_it |= strcmp(found, value) == 0;
     }
     return is_it && job.unfair && engine.plan.operation != WEIR_OPERATION_CREATE;
@@ -520,10 +520,12 @@ START_TEST(no_invariant_breaks_for_any_seed)
 }
 END_TEST
 
-/* Found far out; the first: a row that may have been done was rejected when the privilege went. */
+/* Found far out; the first: a row that may have been done was rejected when the privilege went. At
+ * the second it was the judge who was wrong: an attempt that was lost was not counted beside one
+ * that was refused as a whole. */
 START_TEST(no_invariant_breaks_again_where_one_broke)
 {
-    static const uint64_t seeds[] = { 17225 };
+    static const uint64_t seeds[] = { 17225, 16356 };
     for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
         live_through(seeds[i]);
 }

@@ -51,11 +51,23 @@ static inline void engine_spurn(const struct engine_flight *flight)
     engine.spurned[user]++;
 }
 
-/* The rows of a load set out, or were turned back at the door. */
-static inline void engine_count_attempt(const struct engine_flight *flight, int by)
+/* The rows of a load set out. */
+static inline void engine_count_attempt(const struct engine_flight *flight)
 {
     for (uint32_t i = 0; flight->mode != WEIR_LOAD_READ_BACK && i < flight->row_count; i++)
-        engine.rows[weir_load_row(flight->load, i)->number].attempts += by;
+        engine.rows[weir_load_row(flight->load, i)->number].attempts++;
+}
+
+/* Those that were turned back, with all of it or by themselves, have not been tried. */
+static inline void engine_count_refusals(const struct engine_flight *flight,
+                                         const struct weir_report *report)
+{
+    bool all = report->answer.verdict.outcome == WEIR_OUTCOME_NOT_EXECUTED;
+    for (uint32_t i = 0; flight->mode != WEIR_LOAD_READ_BACK && i < flight->row_count; i++) {
+        bool own = report->items && i < report->item_count &&
+                   report->items[i].verdict.outcome == WEIR_OUTCOME_NOT_EXECUTED;
+        engine.rows[weir_load_row(flight->load, i)->number].attempts -= all || own;
+    }
 }
 
 /* Tell the executor what came of it; the flight may go on inside the service without anybody. */
@@ -72,8 +84,8 @@ static inline void engine_report(struct engine_flight *flight,
     } else if (exchange->status) {
         engine.spurned[flight->connection] = 0;
     }
-    if (exchange->sent && report.answer.verdict.outcome == WEIR_OUTCOME_NOT_EXECUTED)
-        engine_count_attempt(flight, -1);
+    if (exchange->sent)
+        engine_count_refusals(flight, &report);
     engine_note((uint64_t)exchange->status + 1000 * (uint64_t)report.item_count);
     weir_executor_answered(&engine.executor, flight->load, &report, now);
     weir_report_release(&report);
@@ -174,7 +186,7 @@ static inline void engine_depart(struct engine_flight *flight)
     flight->token_serial = engine.token_serials[flight->connection];
     flight->timeout_us = now + engine.request_timeout_us;
     if (!engine_chance(engine.unreachable)) {
-        engine_count_attempt(flight, 1);
+        engine_count_attempt(flight);
         engine_send(flight);
         return;
     }

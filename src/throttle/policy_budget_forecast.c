@@ -16,7 +16,7 @@
 
 /* Deviations by which others may use more than foretold: in the first window, and later. */
 #define FIRST_DOUBT 3.0
-#define DOUBT       3.0
+#define DOUBT       2.5
 #define SOMEBODY    3    /* requests that tell of another client */
 #define YOUNG       1.05 /* times the most that was seen, in the second window */
 #define STAYS       0.15 /* of the limit: more than a coarse window keeps of ours at its best */

@@ -4,9 +4,7 @@
 
 #define START       2.0   /* times the floor */
 #define START_TELLS 6     /* answers that tell whether the first ones were alike */
-#define START_FLAT  0.01  /* slope over its error, squared, up to which nothing grows, and … */
-#define START_STEEP 1.0   /* … from which the start waits */
-#define START_STEP  2.0   /* more for each answer while durations do not grow at all */
+#define START_STEEP 1.0   /* slope over its error, squared, from which the start waits */
 #define SLOWER      1.35  /* than the first answers: the start is over */
 #define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
@@ -82,17 +80,13 @@ static double steepness(const struct weir_guard *guard)
     return b > 0 ? squared : -squared;
 }
 
-/* What one more answer that took no longer allows. The requests of the first wave have more and
- * more beside them: if that does not show, the server is far from its knee. */
-static double start_step(const struct weir_guard *guard)
+/* The requests of the first wave have more and more beside them: near a knee that shows. */
+static bool seems_near_knee(const struct weir_guard *guard)
 {
-    if (guard->weight < START_TELLS)
-        return 1;
-    double steep = steepness(guard);
-    return steep < START_FLAT ? START_STEP : steep > START_STEEP ? 0 : 1;
+    return guard->weight >= START_TELLS && steepness(guard) > START_STEEP;
 }
 
-/* Answers clock the start: with each that takes no longer than the first ones, more may go. */
+/* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
 static void extend_start(struct weir_guard *guard, double in_flight, uint32_t lanes, double y)
 {
     if (in_flight <= guard->start_cap && guard->cap <= 2 * guard->start_cap) {
@@ -105,8 +99,8 @@ static void extend_start(struct weir_guard *guard, double in_flight, uint32_t la
     if (guard->late_us > SLOWER * guard->first_us) {
         guard->started = true;
         guard->cap /= 2;
-    } else if (guard->reached) {
-        guard->cap += lanes == 1 ? start_step(guard) : 1.0 / lanes;
+    } else if (guard->reached && (lanes > 1 || !seems_near_knee(guard))) {
+        guard->cap += 1.0 / lanes;
     }
 }
 

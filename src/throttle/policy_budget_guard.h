@@ -5,8 +5,8 @@
  * A server that is saturated may not refuse anything; everything just takes longer, and the longer
  * time is charged. The guard keeps a cap on what is in flight:
  *
- *     start ── every answer allows more, as long as answers take no longer than the first ones:
- *       │      two if they take no longer the more there are, none if they seem to
+ *     start ── every answer allows one more, as long as answers take no longer than the first ones,
+ *       │      and do not seem to take longer the more there are
  *     search ─ up by half a round while nothing gets slower; down to the floor (what just uses the
  *       │      budget up) if durations grow *with the number in flight*: a straight line of the
  *       │      duration over that number, whose slope has to be significant

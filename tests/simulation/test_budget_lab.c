@@ -312,12 +312,19 @@ END_TEST
 /* He wants more than there is half of the time: who leaves him what he wants gets less. */
 START_TEST(another_user_who_comes_and_goes_is_served_too)
 {
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    enum {
+        SEEDS = 20
+    };
+    int served = 0; /* seeds in which he was: the median counts */
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct sim_scenario scenario;
         sim_scenario_init(&scenario);
         scenario.foreign = (struct sim_foreign_load){ 0.6, SIM_PATTERN_ONOFF };
-        ck_assert_double_gt(run(&scenario, "budget", seed).foreign_served, 0.95);
+        double share = run(&scenario, "budget", seed).foreign_served;
+        ck_assert_double_gt(share, 0.85);
+        served += share > 0.95;
     }
+    ck_assert_int_gt(2 * served, SEEDS);
 }
 END_TEST
 

@@ -10,6 +10,8 @@
 #define LEAST      0.05 /* of the limit that is ours in any case: without answers nothing is learned */
 #define CROWDED    1.03 /* times the foreign use that is expected: it is not steady */
 #define DRAINS     0.3  /* of what is due */
+#define LATE_US    (5 * WEIR_US_PER_S) /* that a header may be old, … */
+#define LATE_PARTS 20                  /* … and this part of a window at most */
 #define DOUBTS     2    /* times the noise that has to be due before draining is taken on trust */
 #define LATELY     128  /* short spans in a window */
 #define PERSISTS   20   /* a higher limit has to show for this part of a window */
@@ -156,11 +158,14 @@ static void keep_lately(struct weir_quota *quota, bool exact, int64_t window_us,
         quota->lately[0] = quota->foreign;
 }
 
-/* What was used at the first sample has to drain. If it does not, the limit is lower. */
+/* What was used at the first sample has to drain. If it does not, the limit is lower. What has gone
+ * in the last moments need not be in a header yet. */
 static void look_down(struct weir_quota *quota, double ours, double noise, int64_t window_us,
                       int64_t now_us)
 {
-    double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
+    int64_t late_us = window_us / LATE_PARTS < LATE_US ? window_us / LATE_PARTS : LATE_US;
+    double due =
+        quota->first - draining(quota->first, quota->first_us, window_us, now_us - late_us);
     double drained = quota->first - quota->foreign;
     if (!quota->drains && due > noise && drained < DRAINS * due)
         weir_quota_set_limit(

@@ -328,6 +328,18 @@ START_TEST(another_user_who_comes_and_goes_is_served_too)
 }
 END_TEST
 
+/* What was used before us drains, though headers say so five seconds late. */
+START_TEST(a_window_that_was_used_is_not_a_lower_limit)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.headers = SIM_HEADERS_STALE;
+    scenario.prefill = 0.8;
+    ck_assert_uint_eq(run(&scenario, "budget", 1).throttles, 0);
+    ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.96);
+}
+END_TEST
+
 START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
 {
     struct sim_scenario scenario;
@@ -356,6 +368,7 @@ int main(void)
     suite_add(&s, another_user_of_the_connection_is_served);
     suite_add(&s, beside_another_user_there_is_a_throttle_in_five_hours_at_most);
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
+    suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
     suite_add(&s, unknown_limits_are_found_by_exploring_if_it_is_allowed);
     return suite_run(&s);
 }

@@ -158,10 +158,18 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 len)
     return behind(file)->pMethods->xTruncate(behind(file), len);
 }
 
+static bool is_lying(void)
+{
+    pthread_mutex_lock(&lock);
+    bool is = lying;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 static int file_sync(sqlite3_file *file, int flags)
 {
     int rc = decide(FLAKY_SYNC);
-    if (rc || lying)
+    if (rc || is_lying())
         return rc;
     rc = behind(file)->pMethods->xSync(behind(file), flags);
     if (rc == SQLITE_OK)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json_text.h"
 #include "base/limits.h"
+#include "journal/reject_json.h"
 #include "records/format.h"
 #include "rejects.h"
 
@@ -120,39 +121,13 @@ void rejects_print_header(FILE *out, const struct weir_job_facts *facts)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-static void add_text(struct weir_buf *line, const char *key, struct weir_str text)
-{
-    weir_buf_printf(line, ",\"%s\":", key);
-    if (text.len > 0)
-        weir_json_text_add(line, text);
-    else
-        weir_buf_add_text(line, "null");
-}
-
-/* As in errors.jsonl: a row that was never sent has none. */
-static void add_status(struct weir_buf *line, int http_status)
-{
-    if (http_status)
-        weir_buf_printf(line, ",\"http_status\":%d", http_status);
-    else
-        weir_buf_add_text(line, ",\"http_status\":null");
-}
-
-static void add_code(struct weir_buf *line, uint32_t code)
-{
-    if (code)
-        weir_buf_printf(line, ",\"service_code\":\"0x%08" PRIx32 "\"", code);
-    else
-        weir_buf_add_text(line, ",\"service_code\":null");
-}
-
 static void add_record(struct weir_buf *line, const struct weir_job_facts *facts,
                        struct weir_str bytes)
 {
     uint32_t columns;
     struct weir_str row = weir_str_trim(bytes);
     if (!is_whole(facts, bytes, &columns)) {
-        add_text(line, "text", row);
+        weir_reject_json_text(line, "text", row);
         return;
     }
     weir_buf_add_text(line, ",\"record\":");
@@ -164,13 +139,8 @@ static void add_object(struct weir_buf *line, const struct weir_job_facts *facts
 {
     const char *path = reject->file < facts->input_count ? facts->inputs[reject->file].path : NULL;
     weir_buf_printf(line, "{\"row\":%" PRIu64, reject->row);
-    add_text(line, "file", weir_str_from(path));
-    add_text(line, "column", reject->column);
-    add_text(line, "class", reject->class_name);
-    add_status(line, reject->http_status);
-    add_code(line, reject->service_code);
-    add_text(line, "message", reject->message);
-    add_text(line, "request_id", reject->request_id);
+    weir_reject_json_text(line, "file", weir_str_from(path));
+    weir_reject_json_reason(line, reject);
     weir_buf_printf(line, ",\"superseded\":%s", reject->superseded ? "true" : "false");
     add_record(line, facts, reject->bytes);
     weir_buf_add_text(line, "}\n");

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/json_text.h"
 #include "base/limits.h"
 #include "journal/outfile.h"
 #include "journal/place.h"
+#include "journal/reject_json.h"
 #include "journal/rejects.h"
 
 #define LINE_BYTES_MAX (64 * WEIR_JOURNAL_TEXT_MAX) /* six texts, six bytes for each at worst */
@@ -95,32 +95,6 @@ enum weir_status weir_export_rejects(struct weir_journal *journal, struct weir_e
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-static void add_text(struct weir_buf *line, const char *key, struct weir_str text)
-{
-    weir_buf_printf(line, ",\"%s\":", key);
-    if (text.len > 0)
-        weir_json_text_add(line, text);
-    else
-        weir_buf_add_text(line, "null");
-}
-
-/* A row that was never sent has none. */
-static void add_status(struct weir_buf *line, int http_status)
-{
-    if (http_status)
-        weir_buf_printf(line, ",\"http_status\":%d", http_status);
-    else
-        weir_buf_add_text(line, ",\"http_status\":null");
-}
-
-static void add_code(struct weir_buf *line, uint32_t code)
-{
-    if (code)
-        weir_buf_printf(line, ",\"service_code\":\"0x%08x\"", code);
-    else
-        weir_buf_add_text(line, ",\"service_code\":null");
-}
-
 /* As it was given; empty if the rows came from memory. */
 static struct weir_str path_of(struct export *export, uint32_t file)
 {
@@ -133,15 +107,10 @@ static void write_error(struct export *export, const struct weir_reject *reject)
     struct weir_buf *line = &export->line;
     weir_buf_reset(line);
     weir_buf_printf(line, "{\"row\":%llu", (unsigned long long)reject->row);
-    add_text(line, "file", path_of(export, reject->file));
+    weir_reject_json_text(line, "file", path_of(export, reject->file));
     weir_buf_printf(line, ",\"byte_offset\":%llu", (unsigned long long)reject->offset);
-    add_text(line, "column", reject->column);
-    add_text(line, "class", reject->class_name);
-    add_status(line, reject->http_status);
-    add_code(line, reject->service_code);
-    add_text(line, "message", reject->message);
-    add_text(line, "request_id", reject->request_id);
-    add_text(line, "connection", reject->connection);
+    weir_reject_json_reason(line, reject);
+    weir_reject_json_text(line, "connection", reject->connection);
     weir_buf_printf(line, ",\"attempts\":%u,\"superseded\":%s}\n", reject->attempts,
                     reject->superseded ? "true" : "false");
     weir_outfile_add(&export->file, weir_str(weir_buf_text(line), line->len));

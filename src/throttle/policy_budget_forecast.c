@@ -210,7 +210,7 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
     double noise = weir_budget_noise(budget, lane, which);
     if (coarse && !weir_budget_is_shared(budget, lane, which))
         noise = quota->limit; /* what seems to be foreign is ours, not yet forgotten */
-    double now = weir_quota_foreign(quota, 0, noise, waits, budget->window_us, now_us);
+    double now = weir_quota_foreign(quota, noise, waits, budget->window_us, now_us);
     double least = weir_quota_beside(quota, now);
     if (quota->first_us == WEIR_NEVER || noise >= quota->limit)
         return least;

@@ -243,7 +243,7 @@ static double grown(const struct weir_quota *quota, int64_t within_us, int64_t w
     return quota->rises[WEIR_QUOTA_RISES - 1];
 }
 
-double weir_quota_foreign(const struct weir_quota *quota, uint32_t rise, double noise, bool waits,
+double weir_quota_foreign(const struct weir_quota *quota, double noise, bool waits,
                           int64_t window_us, int64_t now_us)
 {
     double ghost = draining(quota->ghost, quota->ghost_us, window_us, now_us);
@@ -252,13 +252,11 @@ double weir_quota_foreign(const struct weir_quota *quota, uint32_t rise, double 
     double now = current(quota, noise, waits, window_us, now_us);
     double most = larger(quota->most, quota->highest[0]);
     double risen = now;
-    if (most > noise) {
-        int64_t ahead_us = rise ? span_us(window_us) << (rise - 1) : 0;
-        risen += grown(quota, now_us - quota->sample_us + ahead_us, window_us);
-    }
+    if (most > noise)
+        risen += grown(quota, now_us - quota->sample_us, window_us);
     int64_t age_us = now_us - quota->first_us;
     if (age_us < window_us)
-        risen = larger(extrapolated(quota, noise, window_us, now_us), rise ? 0 : risen);
+        risen = larger(extrapolated(quota, noise, window_us, now_us), risen);
     else if (age_us < 2 * window_us)
         risen = smaller(risen, YOUNG * most); /* it may not have been at its highest yet */
     else

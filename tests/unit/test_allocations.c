@@ -5,47 +5,19 @@
  * lie in arenas of one block, which is used again.
  */
 #include "records/mapping.h"
+#include "support/allocator_calls.h"
 #include "support/input_rig.h"
 #include "support/ledger.h"
 
 #define ROWS 100000
 
-/* ---- counting ---- */
-
-static uint64_t calls;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    calls++;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    calls++;
-    return __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    calls++;
-    return __real_realloc(memory, bytes);
-}
-
 START_TEST(calls_are_counted)
 {
-    uint64_t before = calls;
+    uint64_t before = allocator_calls;
     free(weir_calloc(1, 1));
     free(weir_realloc(NULL, 1, 1));
     free(weir_strdup("a"));
-    ck_assert_uint_eq(calls - before, 3);
+    ck_assert_uint_eq(allocator_calls - before, 3);
 }
 END_TEST
 
@@ -147,7 +119,7 @@ static void map(const struct weir_mapping *mapping, const struct weir_record *re
 static uint64_t count_calls(enum shape shape, unsigned rows)
 {
     const char *path = write_rows(shape, rows);
-    uint64_t before = calls;
+    uint64_t before = allocator_calls;
     struct weir_reader *reader = open_file(path, shape);
     struct weir_mapping *mapping = open_mapping(reader, shape);
     struct weir_arena *arena = weir_arena_new(WEIR_ARENA_BLOCK_BYTES);
@@ -172,7 +144,7 @@ static uint64_t count_calls(enum shape shape, unsigned rows)
     weir_arena_unref(arena);
     weir_mapping_free(mapping);
     weir_reader_free(reader);
-    return calls - before;
+    return allocator_calls - before;
 }
 
 START_TEST(rows_ask_for_no_memory_of_their_own)

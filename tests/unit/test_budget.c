@@ -277,7 +277,7 @@ START_TEST(a_header_that_says_less_is_believed_at_once)
     int count = burst();
     ck_assert_int_ge(count, 1);
     const struct weir_quota *quota = &budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION];
-    double foreign = weir_quota_foreign(quota, 0, 0, false, budget->window_us, now_us);
+    double foreign = weir_quota_foreign(quota, 0, false, budget->window_us, now_us);
     ck_assert_double_lt(weir_quota_beside(quota, foreign), 62e6);
 }
 END_TEST

@@ -142,8 +142,8 @@ START_TEST(a_throttle_that_our_own_requests_explain_haunts_nobody)
     be_throttled(WEIR_THROTTLE_REQUESTS, 0, 0); /* after one request: somebody else's */
     const struct weir_quota *quota = &budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS];
     ck_assert(quota->ghost > 5000);
-    double now = weir_quota_foreign(quota, 0, 0, false, SECONDS(300), now_us);
-    double later = weir_quota_foreign(quota, 0, 0, false, SECONDS(300), now_us + SECONDS(301));
+    double now = weir_quota_foreign(quota, 0, false, SECONDS(300), now_us);
+    double later = weir_quota_foreign(quota, 0, false, SECONDS(300), now_us + SECONDS(301));
     ck_assert(weir_quota_beside(quota, now) < 1000);
     ck_assert(weir_quota_beside(quota, later) > 5000);
 }

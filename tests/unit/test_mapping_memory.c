@@ -6,34 +6,8 @@
  */
 #include <openssl/crypto.h>
 
+#include "support/allocator_calls.h"
 #include "support/lookup_rig.h"
-
-static size_t allocations;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    allocations++;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    allocations++;
-    return __real_realloc(memory, bytes);
-}
 
 static void *crypto_malloc(size_t bytes, const char *file, int line)
 {
@@ -101,10 +75,10 @@ static void count_allocations(bool named)
     for (uint32_t i = 0; i < record.cell_count; i++)
         values[i] = weir_str_from(cells[i]);
     map_rows(&record, WEIR_PASSES);
-    size_t before = allocations;
+    uint64_t before = allocator_calls;
     must(before > 0);
     map_rows(&record, 3000);
-    ck_assert_uint_eq(allocations, before);
+    ck_assert_uint_eq(allocator_calls, before);
     weir_references_free(references);
 }
 
@@ -129,9 +103,9 @@ START_TEST(no_row_by_a_key_costs_an_allocation)
     rig_options.key = "serial,kind";
     rig_open("serial,kind,maker:account(region,accountnumber)");
     map_rows(&record, 3);
-    size_t before = allocations;
+    uint64_t before = allocator_calls;
     map_rows(&record, 3000);
-    ck_assert_uint_eq(allocations, before);
+    ck_assert_uint_eq(allocator_calls, before);
 }
 END_TEST
 

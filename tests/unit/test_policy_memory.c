@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "config/keys.h"
+#include "support/allocator_calls.h"
 #include "support/rig.h"
 #include "support/suite.h"
 
@@ -17,35 +18,6 @@
 #define SERVERS     5
 #define LEASES_MAX  60 /* at the same time; the pool has memory for 64 from the first on */
 #define STEPS       6000
-
-/* ---- counting ---- */
-
-static uint64_t calls;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    calls++;
-    return __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    calls++;
-    return __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *memory, size_t bytes)
-{
-    calls++;
-    return __real_realloc(memory, bytes);
-}
 
 /* ---- the names that there are ---- */
 
@@ -161,10 +133,10 @@ START_TEST(no_policy_and_no_strategy_asks_for_memory_after_the_start)
     for (; *policies; policies++) {
         for (const char *const *strategy = strategies; *strategy; strategy++, pairs++) {
             start(*policies, *strategy);
-            uint64_t before = calls;
+            uint64_t before = allocator_calls;
             decide(STEPS);
-            ck_assert_msg(calls == before, "%s with %s: %llu calls in %llu decisions", *policies,
-                          *strategy, (unsigned long long)(calls - before),
+            ck_assert_msg(allocator_calls == before, "%s with %s: %llu calls in %llu decisions",
+                          *policies, *strategy, (unsigned long long)(allocator_calls - before),
                           (unsigned long long)granted);
             ck_assert_uint_gt(granted, STEPS / 20);
             ck_assert_uint_gt(throttled, 0);
@@ -177,10 +149,10 @@ END_TEST
 
 START_TEST(calls_are_counted)
 {
-    uint64_t before = calls;
+    uint64_t before = allocator_calls;
     free(weir_calloc(1, 1));
     free(weir_realloc(NULL, 1, 1));
-    ck_assert_uint_eq(calls - before, 2);
+    ck_assert_uint_eq(allocator_calls - before, 2);
 }
 END_TEST
 

@@ -98,10 +98,19 @@ def test_files_that_cannot_grow_any_further(folder):
 # --- a damaged journal ----------------------------------------------------------------------------
 
 def kill_midway(job, requests):
+    """So many requests are answered and no more: it cannot reach its end before the kill, however late that comes.
+    The kill waits until the journal has written some of the answers."""
+    log = job.directory / "journal.db-wal"
+
+    def is_half_done():
+        return job.requests() > requests and log.exists() and log.stat().st_size > 4096
+    job.world.faults({"kind": "stall", "seconds": 60, "operation": job.kind.message, "probability": 1,
+                      "after": requests})
     run = job.start()
-    wait_until(lambda: job.requests() > requests or run.is_over(), "some of it is sent")
+    wait_until(lambda: is_half_done() or run.is_over(), "some of it is sent and written down")
     run.kill()
     assert job.finish(run).code == -signal.SIGKILL
+    job.world.faults()
     let_pass(0.3)  # what was in flight is executed all the same
 
 

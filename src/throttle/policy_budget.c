@@ -43,6 +43,7 @@
 #define UNKNOWN_US      (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
 #define MEAN_WEIGHT     0.06
 #define MEAN_SAMPLES    16
+#define WIDE_FALLS      3 /* times slower than it rises: what is back first after a pause is short */
 #define STICK_FADES     0.98
 #define STICK_TRIES     12
 #define STICK_FROM      0.86 /* hits per try from which lanes are chosen, … */
@@ -70,6 +71,7 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     lane->probe_gap_us = 0;
     lane->heard.known = false;
     lane->requests_heard.known = false;
+    lane->unseen.number = -2; /* neither this span nor the one before */
     lane->untold = 0;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
@@ -131,7 +133,10 @@ static void learn_duration(struct weir_budget *budget, uint32_t kind, double dur
     it->mean_us += weight * (duration_us - it->mean_us);
     if (it->samples++ == 0)
         expect_like(budget, kind, duration_us);
-    budget->spread_us += weight * (fabs(duration_us - it->mean_us) - budget->spread_us);
+    double off_us = fabs(duration_us - it->mean_us);
+    double wider_us = off_us - budget->wide_us;
+    budget->spread_us += weight * (off_us - budget->spread_us);
+    budget->wide_us += (wider_us < 0 ? weight / WIDE_FALLS : weight) * wider_us;
     budget->average_us += weight * (duration_us - budget->average_us);
 }
 

@@ -106,7 +106,7 @@ void weir_budget_learn_coarseness(struct weir_budget *budget, struct weir_budget
     }
     if (left <= 0 || step)
         return;
-    stayed = stayed < 0 ? 0 : stayed > 2 * left ? 2 * left : stayed;
+    stayed = stayed < -2 * left ? -2 * left : stayed > 2 * left ? 2 * left : stayed;
     budget->coarse.xx = budget->coarse.xx * FADES + left * left;
     budget->coarse.xy = budget->coarse.xy * FADES + left * stayed;
     judge(budget);

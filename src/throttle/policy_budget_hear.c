@@ -11,13 +11,16 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define MISPLACED     1.0 /* half a request, at twice the deviation of their number */
-#define RESTARTED     0.1 /* of the limit that others have to have used */
-#define UNTOLD        5   /* answers with one budget header from which the other has no limit */
+#define MISPLACED     1.0  /* half a request, at twice the deviation of their number */
+#define RESTARTED     0.1  /* of the limit that others have to have used */
+#define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
+#define UNTOLD        5    /* answers with one budget header from which the other has no limit */
 #define UNLIMITED     1e15
 #define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
 #define SHARING_STEPS 4   /* … so often, to be believed */
 #define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
+#define BLURS         400                 /* in a window: for so long an answer may be on its way */
+#define UNSEEN_SPANS  32                  /* in a window */
 #define SHARING_BURST 8                   /* … times the mean of requests, in that time */
 #define SHARING_AFTER 1.5                 /* times a request, since the last server was found */
 #define SHARING_CLEAR 0.5                 /* of what one guess leaves unexplained the other may */
@@ -77,22 +80,47 @@ static bool seems_restarted(const struct weir_budget_lane *lane)
     return requests->first_us != WEIR_NEVER && requests->first > RESTARTED * requests->limit;
 }
 
-/* Of what our books have in flight towards a server, what may be on another one; and what was sent
- * while its answer was on the way, where time is charged on arrival. */
-static double blurred_us(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
+/* Of what our books have in flight towards a server, what may be on another one. */
+static double misplaced_us(const struct weir_budget *budget)
 {
     bool exact = budget->lane_count == 1 || budget->pinned;
     double count = (double)budget->flight_count / budget->lane_count;
-    double sum = exact ? 0 : MISPLACED * sqrt(count) * budget->average_us;
-    if (weir_budget_series(budget) != WEIR_SERIES_AT_BEGIN)
-        return sum;
+    return exact ? 0 : MISPLACED * sqrt(count) * budget->average_us;
+}
+
+/* Requests that our books have and the server had not when it answered: they were sent while its
+ * answer was on the way. Whatever else is missing does not change so quickly. */
+static double count_unseen(struct weir_budget *budget, uint32_t lane, double remaining,
+                           int64_t now_us)
+{
+    struct weir_unseen *unseen = &budget->lanes[lane].unseen;
+    double missing = -remaining - weir_budget_requests_on(budget, lane, now_us);
+    int64_t number = now_us / (budget->window_us / UNSEEN_SPANS + 1);
+    if (number != unseen->number) {
+        unseen->most[1] = number == unseen->number + 1 ? unseen->most[0] : missing;
+        unseen->most[0] = missing;
+        unseen->number = number;
+    }
+    unseen->most[0] = missing > unseen->most[0] ? missing : unseen->most[0];
+    double most = unseen->most[0] > unseen->most[1] ? unseen->most[0] : unseen->most[1];
+    return most - missing;
+}
+
+/* What was sent to a server so lately that its answer may have been on the way: so many at most. */
+static double blurred_us(const struct weir_budget *budget, uint32_t lane, double count,
+                         int64_t now_us)
+{
+    double sum = 0;
+    uint32_t late = 0;
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
         bool may_be = flight->lane == lane || !budget->pinned;
-        if (may_be && now_us - flight->sent_us < BLUR_US)
-            sum += weir_budget_rho(budget) * flight->expected_us;
+        if (!may_be || now_us - flight->sent_us >= budget->window_us / BLURS)
+            continue;
+        sum += flight->expected_us;
+        late++;
     }
-    return sum;
+    return count < late ? sum * count / late : sum;
 }
 
 /* What has left our books since the last header. */
@@ -104,8 +132,9 @@ static double left_since(const struct weir_budget *budget, const struct weir_bud
                                now_us - lag_us);
 }
 
+/* `unseen`: requests that were on their way when it answered; -1: not known. */
 static void hear_execution(struct weir_budget *budget, uint32_t lane, double remaining,
-                           int64_t now_us)
+                           double unseen, int64_t now_us)
 {
     struct weir_budget_lane *it = &budget->lanes[lane];
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_EXECUTION];
@@ -113,11 +142,18 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     double foreign_before = quota->foreign;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
         used[i] = weir_budget_used_under(budget, lane, weir_charging_guess(i), now_us);
+    double blur = blurred_us(budget, lane, unseen < 0 ? INFINITY : unseen, now_us);
+    if (unseen >= 0)
+        used[WEIR_SERIES_AT_BEGIN] -= blur;
     bool trusted = budget->charging.trusted;
+    bool at_begin = weir_budget_series(budget) == WEIR_SERIES_AT_BEGIN;
+    double doubt = unseen < 0 ? weir_budget_rho(budget) * blur : 0;
     struct weir_setting setting = {
         .budget = quota->limit,
         .window_us = budget->window_us,
-        .noise = blurred_us(budget, lane, now_us),
+        .noise = misplaced_us(budget) + (at_begin ? doubt : 0),
+        .one = weir_budget_rho(budget) * budget->average_us,
+        .blur = doubt,
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
     };
     if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {
@@ -130,6 +166,8 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     quota->drains = seems_restarted(it);
     if (trusted && !budget->charging.trusted)
         budget->blind_rho = budget->charging.rho; /* it is still the best that is known */
+    if (remaining <= 0)
+        remaining = -OVERDRAWN * quota->limit;
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
@@ -161,30 +199,41 @@ static double sent_within(const struct weir_budget *budget, double total, int64_
     return (sends > leaves ? sends : leaves) * (double)span_us;
 }
 
-/* Do all servers draw on one account? Then what is left on one of them moves with the requests to
- * all, and not with those to itself. Requests tell it best: each is one. */
-static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
-                          double remaining, double draining, double own, double total)
+/* What one step of a server says: 1 for one account, -1 for one of its own, 0 for neither. */
+static int vote(double fell, double to_it, double to_all)
 {
-    struct weir_requests_heard last = lane->requests_heard;
-    double left = remaining + draining;
-    double to_it = own - last.own;
-    double to_all = total - last.total;
-    double fell = last.left - left;
-    double step = SHARING_STEP + sent_within(budget, total, BLUR_US);
-    if (last.known && remaining > 0 && fabs(to_all - to_it) < step)
-        return; /* not yet */
-    lane->requests_heard = (struct weir_requests_heard){ remaining > 0, left, own, total };
-    if (!last.known || remaining <= 0)
-        return;
     double missed_shared = fabs(fell - to_all);
     double missed_alone = fabs(fell - to_it);
-    budget->says_shared =
-        SHARING_FADES * budget->says_shared + (missed_shared < SHARING_CLEAR * missed_alone);
-    budget->says_alone =
-        SHARING_FADES * budget->says_alone + (missed_alone < SHARING_CLEAR * missed_shared);
-    double says = budget->says_shared + budget->says_alone;
-    budget->shared = says > SHARING_STEPS && budget->says_shared > SHARED * says;
+    return (missed_shared < SHARING_CLEAR * missed_alone) -
+           (missed_alone < SHARING_CLEAR * missed_shared);
+}
+
+/* Do all servers draw on one account? Then what is left on one of them moves with the requests to
+ * all, and not with those to itself. Requests tell it best: each is one. What was missing at the
+ * first answer leaves by and by, or the limit is lower and nothing leaves: a step has to say the
+ * same either way. */
+static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *lane,
+                          struct weir_requests_heard heard)
+{
+    struct weir_requests_heard last = lane->requests_heard;
+    double to_it = heard.own - last.own;
+    double to_all = heard.total - last.total;
+    double step = SHARING_STEP + sent_within(budget, heard.total, BLUR_US);
+    heard.known = heard.left > 0;
+    if (last.known && heard.known && fabs(to_all - to_it) < step)
+        return; /* not yet */
+    lane->requests_heard = heard;
+    if (!last.known || !heard.known)
+        return;
+    double fell = last.left - heard.left;
+    double drained = last.draining - heard.draining;
+    int says = vote(fell, to_it, to_all);
+    if (vote(fell + drained, to_it, to_all) != says)
+        says = 0;
+    budget->says_shared = SHARING_FADES * budget->says_shared + (says > 0);
+    budget->says_alone = SHARING_FADES * budget->says_alone + (says < 0);
+    double all = budget->says_shared + budget->says_alone;
+    budget->shared = all > SHARING_STEPS && budget->says_shared > SHARED * all;
 }
 
 /* The limit on requests is lower than believed, and nothing drains: so it is with their time. */
@@ -228,12 +277,14 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
         it->requests_heard.known = false;
         return;
     }
-    double total = 0;
+    struct weir_requests_heard heard = {
+        .left = remaining,
+        .draining = weir_quota_draining(quota, budget->window_us, now_us),
+        .own = used,
+    };
     for (uint32_t i = 0; i < budget->lane_count; i++)
-        total += weir_budget_requests_on(budget, i, at_us);
-    double before = weir_quota_draining(&it->quotas[WEIR_BUDGET_REQUESTS], budget->window_us,
-                                        now_us); /* not ours, of any server */
-    learn_sharing(budget, it, remaining, before, used, total);
+        heard.total += weir_budget_requests_on(budget, i, at_us);
+    learn_sharing(budget, it, heard);
 }
 
 /* All servers draw on one account: one ledger for all. */
@@ -260,8 +311,12 @@ static void merge_lanes(struct weir_budget *budget)
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_headers *said, int64_t now_us)
 {
+    bool exact = budget->lane_count == 1 || budget->pinned;
+    double unseen = -1;
+    if (said->requests_known && exact)
+        unseen = count_unseen(budget, lane, (double)said->requests_remaining, now_us);
     if (said->execution_known)
-        hear_execution(budget, lane, (double)said->execution_remaining_us, now_us);
+        hear_execution(budget, lane, (double)said->execution_remaining_us, unseen, now_us);
     if (said->requests_known && !said->execution_known && ++budget->lanes[lane].untold == UNTOLD)
         weir_quota_set_limit(&budget->lanes[lane].quotas[WEIR_BUDGET_EXECUTION], UNLIMITED);
     if (said->requests_known)

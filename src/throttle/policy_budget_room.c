@@ -160,7 +160,7 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     double doubt_us = 0; /* what one in flight may be off by */
     if (budget->charging.at_begin) {
         now_flying += load->rest_us; /* charged already, or it may be */
-        doubt_us = 2 * budget->spread_us;
+        doubt_us = 2 * budget->wide_us;
     }
     if (budget->lane_count > 1 && !budget->pinned)
         doubt_us += expected_us / 2; /* it may be on another server */

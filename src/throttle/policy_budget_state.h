@@ -41,9 +41,16 @@ struct weir_budget_flight {
 /* What a server said of requests last, and our books then: requests to it, and to all servers. */
 struct weir_requests_heard {
     bool known;
-    double left; /* and what was used before us, that is still to leave */
+    double left;
+    double draining; /* what was used before us, of any server, and is still to leave */
     double own;
     double total;
+};
+
+/* What a server did not say of requests that our books have: the most in this span and the last. */
+struct weir_unseen {
+    int64_t number;
+    double most[2];
 };
 
 struct weir_budget_lane {
@@ -53,6 +60,7 @@ struct weir_budget_lane {
     struct weir_quota quotas[WEIR_BUDGET_COUNT];
     struct weir_heard heard;
     struct weir_requests_heard requests_heard;
+    struct weir_unseen unseen;
     uint32_t untold;  /* answers that told of requests only */
     int64_t heard_us; /* the last budget headers; WEIR_NEVER */
     double heard_own; /* what our use was taken for then */
@@ -124,7 +132,8 @@ struct weir_budget {
     int64_t throttled_us;
     int64_t activity_us;
     double average_us;
-    double spread_us; /* mean deviation of durations */
+    double spread_us; /* mean deviation of durations, and … */
+    double wide_us;   /* … the same, slow to fall */
 };
 
 /* Limits of a window, and windows, that a service may have and a server is believed to have, or an

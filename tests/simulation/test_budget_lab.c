@@ -81,17 +81,33 @@ static void make_honest(struct sim_scenario *scenario, uint64_t number)
     service->overhead_us = seconds(service->median_s * between(&rng, 0.005, 0.1));
 }
 
+static void expect_no_throttle(uint64_t world)
+{
+    struct sim_scenario scenario;
+    make_honest(&scenario, world);
+    struct lab_figures figures = run(&scenario, "budget", world);
+    if (figures.throttles)
+        ck_abort_msg("world %llu: %llu throttles", (unsigned long long)world,
+                     (unsigned long long)figures.throttles);
+}
+
 START_TEST(in_an_honest_world_nothing_is_ever_throttled)
 {
     uint64_t worlds = count_of(WORLDS, WORLDS_FULL);
-    for (uint64_t i = 0; i < worlds; i++) {
-        struct sim_scenario scenario;
-        make_honest(&scenario, i);
-        struct lab_figures figures = run(&scenario, "budget", i);
-        if (figures.throttles)
-            ck_abort_msg("world %llu: %llu throttles", (unsigned long long)i,
-                         (unsigned long long)figures.throttles);
-    }
+    for (uint64_t i = 0; i < worlds; i++)
+        expect_no_throttle(i);
+}
+END_TEST
+
+/* What was sent while an answer was on its way is in our books and not in its header: the way of
+ * charging was mistaken (626, 930), and the limit (589, 748, 821). A lower limit on requests was
+ * taken for use that drains, and servers for one (8, 978). Short requests come back first (926,
+ * 1609). */
+START_TEST(in_worlds_that_misled_it_once_nothing_is_throttled)
+{
+    static const uint64_t worlds[] = { 8, 589, 626, 748, 821, 926, 930, 978, 1609, 1631 };
+    for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
+        expect_no_throttle(worlds[i]);
 }
 END_TEST
 
@@ -360,6 +376,7 @@ int main(void)
 {
     struct suite s = suite_new("budget_lab");
     suite_add(&s, in_an_honest_world_nothing_is_ever_throttled);
+    suite_add(&s, in_worlds_that_misled_it_once_nothing_is_throttled);
     suite_add(&s, twice_the_time_takes_twice_as_long);
     suite_add(&s, connections_are_alike_whatever_their_order);
     suite_add(&s, one_more_connection_never_costs_goodput);

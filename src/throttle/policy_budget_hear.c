@@ -16,11 +16,11 @@
 #define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
 #define UNLIMITED     1e15
+#define BLURS         400 /* in a window: for so long an answer may be on its way */
+#define UNSEEN_SPANS  32  /* in a window */
 #define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
 #define SHARING_STEPS 4   /* … so often, to be believed */
 #define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
-#define BLURS         400                 /* in a window: for so long an answer may be on its way */
-#define UNSEEN_SPANS  32                  /* in a window */
 #define SHARING_BURST 8                   /* … times the mean of requests, in that time */
 #define SHARING_AFTER 1.5                 /* times a request, since the last server was found */
 #define SHARING_CLEAR 0.5                 /* of what one guess leaves unexplained the other may */

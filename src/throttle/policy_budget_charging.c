@@ -20,7 +20,7 @@
 #define RHO_DROP     0.5
 #define RHO_STEP     0.2
 #define RHO_TURN     0.02
-#define FORGET       0.003 /* of what was learned, with a sample of full weight */
+#define FORGET       0.997 /* weight that a sample keeps when the next one comes */
 #define SAMPLES_MIN  12
 #define BETTER       0.7 /* a guess has to leave this much less unexplained, … */
 #define BETTER_STALE 0.4 /* … and one that takes headers for old, this much */
@@ -44,15 +44,14 @@ void weir_charging_init(struct weir_charging *charging)
     *charging = (struct weir_charging){ .rho = 1 };
 }
 
-static void learn(struct weir_fit *fit, double weight, double x, double t, double y)
+static void learn(struct weir_fit *fit, double x, double t, double y)
 {
-    double keep = 1 - FORGET * weight;
-    fit->xx = fit->xx * keep + weight * x * x;
-    fit->xt = fit->xt * keep + weight * x * t;
-    fit->tt = fit->tt * keep + weight * t * t;
-    fit->xy = fit->xy * keep + weight * x * y;
-    fit->ty = fit->ty * keep + weight * t * y;
-    fit->yy = fit->yy * keep + weight * y * y;
+    fit->xx = fit->xx * FORGET + x * x;
+    fit->xt = fit->xt * FORGET + x * t;
+    fit->tt = fit->tt * FORGET + t * t;
+    fit->xy = fit->xy * FORGET + x * y;
+    fit->ty = fit->ty * FORGET + t * y;
+    fit->yy = fit->yy * FORGET + y * y;
 }
 
 struct line {
@@ -209,15 +208,6 @@ static void notice_leap(struct weir_charging *charging, struct weir_heard *last,
     *last = (struct weir_heard){ 0 };
 }
 
-/* Where much was sent while the answer was on its way, it tells little of when time is charged.
- * What was learned when it told more is not lost by it. */
-static double weight_of(const struct weir_setting *setting, double blur_before)
-{
-    double one = setting->one * setting->one;
-    double blur = setting->blur * setting->blur + blur_before * blur_before;
-    return one > 0 ? one / (one + blur) : 1;
-}
-
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
                         const double *used, const struct weir_setting *setting, int64_t now_us)
 {
@@ -226,14 +216,12 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     bool unsure = setting->coarse || setting->gone[charging->best] > 0; /* how much has gone */
     bool step = unsure && y > 0;
     if (last->known && remaining > 0 && !step) {
-        double weight = weight_of(setting, last->blur);
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
-            learn(&charging->fits[i], weight, used[i] - last->used[i] + setting->gone[i],
+            learn(&charging->fits[i], used[i] - last->used[i] + setting->gone[i],
                   (double)(now_us - last->at_us), y);
         charging->moved += fabs(used[0] - last->used[0]);
         charging->samples++;
     }
-    last->blur = setting->blur;
     last->known = remaining > 0; /* none left: it may be less than none */
     last->at_us = now_us;
     last->remaining = remaining;

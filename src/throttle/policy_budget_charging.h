@@ -51,7 +51,6 @@ struct weir_heard {
     bool known;
     int64_t at_us;
     double remaining;
-    double blur; /* as in the setting */
     double used[WEIR_CHARGING_GUESSES];
     uint32_t guess;   /* that the trend was begun under */
     int64_t first_us; /* of the trend */
@@ -79,8 +78,6 @@ struct weir_setting {
     double budget;     /* about the whole, and … */
     int64_t window_us; /* … for how long, for a sense of scale */
     double noise;      /* what is in flight that may be on another server */
-    double one;        /* what a request takes, and … */
-    double blur;       /* … those that were sent while the answer was on its way */
     double draining;   /* that was used before us and has not left the window yet */
     bool coarse;       /* it forgets in steps */
     double kept;       /* what had left our books and not its window, and … */

@@ -152,8 +152,6 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
         .budget = quota->limit,
         .window_us = budget->window_us,
         .noise = misplaced_us(budget) + (at_begin ? doubt : 0),
-        .one = weir_budget_rho(budget) * budget->average_us,
-        .blur = doubt,
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
     };
     if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {

@@ -17,7 +17,7 @@
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
 #define UNLIMITED     1e15
 #define BLURS         400 /* in a window: for so long an answer may be on its way */
-#define UNSEEN_SPANS  32  /* in a window */
+#define UNSEEN_SPANS  4   /* in a window */
 #define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
 #define SHARING_STEPS 4   /* … so often, to be believed */
 #define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
@@ -234,14 +234,18 @@ static void learn_sharing(struct weir_budget *budget, struct weir_budget_lane *l
     budget->shared = all > SHARING_STEPS && budget->says_shared > SHARED * all;
 }
 
-/* The limit on requests is lower than believed, and nothing drains: so it is with their time. */
-static void lower_execution(const struct weir_budget *budget, struct weir_budget_lane *lane)
+/* The limit on requests is lower than believed, and nothing drains: so it is with their time. The
+ * share that is charged was read with a draining that there is not. */
+static void lower_execution(struct weir_budget *budget, struct weir_budget_lane *lane)
 {
     struct weir_quota *quota = &lane->quotas[WEIR_BUDGET_EXECUTION];
     bool held = quota->first_us != WEIR_NEVER && quota->drains;
-    double seen = quota->first > quota->foreign ? quota->foreign : quota->first;
-    if (held && seen > weir_budget_noise(budget, lane, WEIR_BUDGET_EXECUTION))
-        weir_quota_set_limit(quota, quota->limit - seen);
+    if (!held || quota->first <= weir_budget_noise(budget, lane, WEIR_BUDGET_EXECUTION))
+        return;
+    weir_quota_set_limit(quota, quota->limit - quota->first);
+    budget->charging.rho = 1;
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        budget->lanes[i].heard.trend = (struct weir_trend){ 0 };
 }
 
 /* Something of ours has left the window lately. */

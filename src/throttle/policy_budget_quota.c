@@ -198,11 +198,14 @@ void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us)
 }
 
 /* Whether what was there at the first sample may be taken to go on draining without a header that
- * says so: if it has been seen to, or has had the time to show that it is a lower limit. */
+ * says so: if it has been seen to as soon as it could be. */
 static bool drains(const struct weir_quota *quota, double noise, int64_t window_us, int64_t now_us)
 {
     double due = quota->first - draining(quota->first, quota->first_us, window_us, now_us);
-    return due > DOUBTS * noise;
+    double due_then =
+        quota->first - draining(quota->first, quota->first_us, window_us, quota->sample_us);
+    bool seen = quota->first - quota->foreign >= DRAINS * due_then;
+    return due > DOUBTS * noise && (seen || due_then <= noise);
 }
 
 /* Foreign use as it is now. While answers come they say what it is. */

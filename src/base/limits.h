@@ -48,6 +48,10 @@
 /* Timers: none is armed for longer, so that a suspended machine is noticed. */
 #define WEIR_TIMER_MAX_US (1 * WEIR_US_PER_S)
 
+/* A loop that awaits so many answers begins no turn sooner than this after the last one. */
+#define WEIR_LOOP_REST_US   (1 * WEIR_US_PER_MS)
+#define WEIR_LOOP_REST_FROM 8
+
 /* The head of a request: lines, and bytes of those that the caller gives. */
 #define WEIR_REQUEST_HEADERS_MAX     64
 #define WEIR_REQUEST_OWN_HEADERS_MAX 40 /* of the caller's; the rest is ours */

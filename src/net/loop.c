@@ -2,7 +2,8 @@
 /*
  * The event loop; see loop.h. One turn of it:
  *
- *     prepare   from here on the time is not known; the libuv timer is armed for the first of ours
+ *     prepare   a rest, see below; from here on the time is not known; the libuv timer is armed for
+ *               the first of ours
  *     poll      libuv waits, then calls back: sockets, children, and tasks() for what was posted
  *     check     our timers that have come due
  *
@@ -12,11 +13,18 @@
  * The libuv timer only wakes: it does nothing itself, so it may be too early. It is moved when it
  * would be too late, never because it is too early: that costs a turn now and then, and spares
  * moving it for each request.
+ *
+ * Answers that come one by one, close upon each other, would each cost a turn of their own: the
+ * thread is woken, finds its memory out of the caches, and sleeps again. So a loop that awaits many
+ * of them rests between two turns, WEIR_LOOP_REST_US from the beginning of one to that of the next,
+ * and then has them all at once. Timers that are due, tasks and a stop end the rest
+ * (docs/decisions/015).
  */
 #include "net/loop.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <time.h>
 #include <uv.h>
 
 #include "base/clock.h"
@@ -39,6 +47,8 @@ struct weir_loop {
     int64_t now_us;   /* of this turn; -1: nobody has asked yet */
     int64_t armed_us; /* when the waker is due */
     int64_t limit_us; /* until when weir_loop_turn() waits */
+    int64_t begun_us; /* when the last turn began */
+    int awaited;      /* answers */
 
     /* Timers: ids are places in `timers`, plus one; given back ones are listed in `unused`. */
     struct weir_heap due;
@@ -48,9 +58,11 @@ struct weir_loop {
 
     /* Below: only under the lock. */
     pthread_mutex_t lock;
+    pthread_cond_t disturbed; /* it rests, and there is something to do */
     struct weir_task *first;
     struct weir_task *last;
     bool stopping;
+    bool resting;
 };
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -58,7 +70,7 @@ struct weir_loop {
 void weir_loop_wake(struct weir_loop *loop)
 {
     if (loop->now_us < 0)
-        loop->now_us = weir_clock_now_us();
+        loop->now_us = loop->begun_us = weir_clock_now_us();
 }
 
 int64_t weir_loop_now_us(const struct weir_loop *loop)
@@ -80,6 +92,36 @@ static uint64_t to_ms(int64_t span_us)
     return (uint64_t)((span_us + WEIR_US_PER_MS - 1) / WEIR_US_PER_MS);
 }
 
+void weir_loop_await(struct weir_loop *loop, int more)
+{
+    loop->awaited += more;
+}
+
+static void wait_undisturbed(struct weir_loop *loop, int64_t span_us)
+{
+    struct timespec deadline;
+    weir_clock_deadline(span_us, &deadline);
+    pthread_mutex_lock(&loop->lock);
+    loop->resting = true;
+    while (!loop->first && !loop->stopping &&
+           pthread_cond_timedwait(&loop->disturbed, &loop->lock, &deadline) == 0)
+        ;
+    loop->resting = false;
+    pthread_mutex_unlock(&loop->lock);
+}
+
+static void rest(struct weir_loop *loop, int64_t due_us)
+{
+    if (loop->awaited < WEIR_LOOP_REST_FROM)
+        return;
+    int64_t now_us = weir_clock_now_us();
+    int64_t until_us = loop->begun_us + WEIR_LOOP_REST_US;
+    if (until_us > due_us)
+        until_us = due_us;
+    if (until_us > now_us)
+        wait_undisturbed(loop, until_us - now_us);
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct weir_loop *loop = prepare->data;
@@ -87,6 +129,7 @@ static void on_prepare(uv_prepare_t *prepare)
     int64_t due_us = weir_heap_min(&loop->due);
     if (due_us > loop->limit_us)
         due_us = loop->limit_us;
+    rest(loop, due_us);
     if (due_us >= loop->armed_us)
         return;
     int64_t now_us = weir_clock_now_us();
@@ -179,6 +222,8 @@ void weir_loop_post(struct weir_loop *loop, struct weir_task *task)
     else
         loop->last->next = task;
     loop->last = task;
+    if (loop->resting)
+        pthread_cond_signal(&loop->disturbed);
     pthread_mutex_unlock(&loop->lock);
     if (first)
         uv_async_send(&loop->posted);
@@ -188,6 +233,7 @@ void weir_loop_stop(struct weir_loop *loop)
 {
     pthread_mutex_lock(&loop->lock);
     loop->stopping = true;
+    pthread_cond_signal(&loop->disturbed);
     pthread_mutex_unlock(&loop->lock);
     uv_async_send(&loop->posted);
 }
@@ -246,6 +292,16 @@ struct uv_loop_s *weir_loop_uv(struct weir_loop *loop)
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
+/* On the clock of weir_clock_deadline(). */
+static void init_disturbed(pthread_cond_t *disturbed)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(disturbed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 enum weir_status weir_loop_new(struct weir_loop **ret, struct weir_error *err)
 {
     struct weir_loop *loop = weir_calloc(1, sizeof(*loop));
@@ -267,6 +323,7 @@ enum weir_status weir_loop_new(struct weir_loop **ret, struct weir_error *err)
     uv_prepare_start(&loop->prepare, on_prepare);
     uv_check_start(&loop->check, on_check);
     pthread_mutex_init(&loop->lock, NULL);
+    init_disturbed(&loop->disturbed);
     loop->now_us = -1;
     loop->armed_us = WEIR_FOREVER;
     more_ids(loop, FIRST_TIMERS);
@@ -288,6 +345,7 @@ void weir_loop_free(struct weir_loop *loop)
     int rc = uv_loop_close(&loop->uv);
     assert(rc == 0);
     (void)rc;
+    pthread_cond_destroy(&loop->disturbed);
     pthread_mutex_destroy(&loop->lock);
     weir_heap_release(&loop->due);
     free(loop->timers);

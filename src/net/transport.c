@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/loop_parts.h"
 #include "net/sigpipe.h"
 #include "net/transport_parts.h"
 
@@ -172,6 +173,7 @@ static void finish(struct weir_exchange *exchange, enum weir_ending ending)
         curl_multi_remove_handle(transport->multi, exchange->easy);
     exchange->added = false;
     weir_timer_stop(&exchange->timer);
+    weir_loop_await(transport->loop, -1);
     unlink_exchange(exchange);
     struct weight weight = count_bytes(exchange);
     transport->stats.bytes_sent += (uint64_t)weight.sent;
@@ -334,6 +336,7 @@ struct weir_exchange *weir_transport_send(struct weir_transport *transport,
     exchange->ctx = ctx;
     exchange->begun_us = weir_loop_now_us(transport->loop);
     transport->stats.requests++;
+    weir_loop_await(transport->loop, 1);
     exchange->fit = weir_exchange_prepare(exchange);
     if (exchange->fit) {
         exchange->added = true;

@@ -3,13 +3,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "net/loop.h"
+#include "net/loop_parts.h"
 #include "support/suite.h"
 
 #define MS(n)    ((int64_t)(n)*WEIR_US_PER_MS)
@@ -288,6 +291,86 @@ START_TEST(tasks_of_many_threads_run_once_each_in_the_order_of_each)
 }
 END_TEST
 
+/* --- resting ---------------------------------------------------------------------------------- */
+
+#define TURNS 20
+
+static int heard_count;
+static int64_t heard_us[TURNS];
+
+static void on_heard(uv_poll_t *poll, int status, int events)
+{
+    (void)poll, (void)status, (void)events;
+    weir_loop_wake(loop);
+    if (heard_count < TURNS)
+        heard_us[heard_count] = weir_loop_now_us(loop);
+    heard_count++;
+}
+
+/* Turns with a socket that always has something to say. */
+static void hear_for(int awaited)
+{
+    static const uint64_t one = 1;
+    uv_poll_t poll;
+    int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    must(fd >= 0 && write(fd, &one, sizeof(one)) == sizeof(one));
+    heard_count = 0;
+    setup();
+    weir_loop_await(loop, awaited);
+    uv_poll_init(weir_loop_uv(loop), &poll, fd);
+    uv_poll_start(&poll, UV_READABLE, on_heard);
+    turn_until(heard_count >= TURNS);
+    uv_close((uv_handle_t *)&poll, NULL);
+    teardown();
+    close(fd);
+}
+
+START_TEST(a_loop_that_awaits_many_answers_rests_between_turns)
+{
+    hear_for(WEIR_LOOP_REST_FROM);
+    for (int i = 1; i < TURNS; i++)
+        must(heard_us[i] - heard_us[i - 1] >= WEIR_LOOP_REST_US);
+}
+END_TEST
+
+/* On a machine that does something else for so long between any two turns this proves nothing. */
+START_TEST(a_loop_that_awaits_few_answers_does_not)
+{
+    hear_for(WEIR_LOOP_REST_FROM - 1);
+    int at_once = 0;
+    for (int i = 1; i < TURNS; i++)
+        at_once += heard_us[i] - heard_us[i - 1] < WEIR_LOOP_REST_US;
+    must(at_once > 0);
+}
+END_TEST
+
+static void run_to_the_end(struct weir_timer *timer)
+{
+    (void)timer;
+    weir_loop_stop(loop);
+}
+
+/* Nothing comes by itself: every task has to end a rest, and the stop too. */
+START_TEST(a_task_and_a_stop_end_the_rest)
+{
+    pthread_t threads[THREADS];
+    struct weir_timer timer;
+    setup();
+    weir_loop_await(loop, 100);
+    weir_timer_init(&timer, loop, run_to_the_end);
+    loop_thread = pthread_self();
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, post_all, (void *)(intptr_t)i);
+    turn_until(done_count == THREADS * TASKS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    weir_timer_set(&timer, weir_clock_now_us() + MS(1));
+    weir_loop_run(loop);
+    weir_timer_release(&timer);
+    teardown();
+}
+END_TEST
+
 static void *post_and_stop(void *ctx)
 {
     post_all(ctx);
@@ -433,6 +516,9 @@ int main(void)
     suite_add(&s, a_timer_that_is_never_due_does_not_run);
     suite_add(&s, time_stands_still_within_a_turn_and_goes_on_outside);
     suite_add(&s, tasks_of_many_threads_run_once_each_in_the_order_of_each);
+    suite_add(&s, a_loop_that_awaits_many_answers_rests_between_turns);
+    suite_add(&s, a_loop_that_awaits_few_answers_does_not);
+    suite_add(&s, a_task_and_a_stop_end_the_rest);
     suite_add(&s, what_was_posted_before_the_stop_has_run);
     suite_add(&s, a_task_that_posts_itself_runs_once_a_turn_and_never_within_the_posting);
     suite_add(&s, a_stop_is_not_lost);

@@ -62,14 +62,8 @@ static bool is_header(struct weir_str line)
     struct weir_str name = weir_str(line.ptr, len);
     if (!weir_head_is_token(name) || is_reserved(name))
         return false;
-    bool blank = true;
-    for (size_t i = len + 1; i < line.len; i++) {
-        unsigned char c = (unsigned char)line.ptr[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-        blank = blank && (c == ' ' || c == '\t');
-    }
-    return !blank;
+    struct weir_str value = weir_str(colon + 1, line.len - len - 1);
+    return weir_head_is_text(value) && weir_str_trim(value).len > 0;
 }
 
 static const char *headers_problem(const struct weir_exchange_request *request)

@@ -53,27 +53,49 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool is_token_byte(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
-}
+/* Letters, digits and those of RFC 9110 5.6.2. */
+static const bool token_bytes[256] = {
+    ['!'] = true,         ['#'] = true,         ['$'] = true,         ['%'] = true, ['&'] = true,
+    ['\''] = true,        ['*'] = true,         ['+'] = true,         ['-'] = true, ['.'] = true,
+    ['^'] = true,         ['_'] = true,         ['`'] = true,         ['|'] = true, ['~'] = true,
+    ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+};
 
 bool weir_head_is_token(struct weir_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_token_byte(text.ptr[i]))
+        if (!token_bytes[(unsigned char)text.ptr[i]])
             return false;
     }
     return text.len > 0;
 }
 
-/* No control bytes but the tab. */
-static bool is_text(struct weir_str text)
+static bool is_text_byte(char c)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
+    return ((unsigned char)c >= 0x20 || c == '\t') && c != 0x7f;
+}
+
+/* Eight bytes, none of which is a control byte; one that is may be taken for more. */
+static bool is_plain_word(const char *at)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, at, sizeof(word));
+    uint64_t other = word ^ ones * 0x7f;
+    uint64_t low = (word - ones * 0x20) & ~word;
+    uint64_t deleted = (other - ones) & ~other;
+    return ((low | deleted) & ones * 0x80) == 0;
+}
+
+bool weir_head_is_text(struct weir_str text)
+{
+    size_t i = 0;
+    while (i < text.len) {
+        if (text.len - i >= sizeof(uint64_t) && is_plain_word(text.ptr + i))
+            i += sizeof(uint64_t);
+        else if (is_text_byte(text.ptr[i]))
+            i++;
+        else
             return false;
     }
     return true;
@@ -84,7 +106,7 @@ static enum weir_head_result status_line(struct weir_head *head, struct weir_str
 {
     static const char version[] = "HTTP/1.";
     size_t len = strlen(version);
-    if (line.len < len + 5 || memcmp(line.ptr, version, len) != 0 || !is_text(line))
+    if (line.len < len + 5 || memcmp(line.ptr, version, len) != 0 || !weir_head_is_text(line))
         return malformed(head, "no status line of HTTP/1");
     const char *rest = line.ptr + len;
     bool good = (rest[0] == '0' || rest[0] == '1') && rest[1] == ' ' && rest[2] >= '1' &&
@@ -136,7 +158,7 @@ static enum weir_head_result header_line(struct weir_head *head, struct weir_str
     if (!weir_head_is_token(name))
         return malformed(head, "a header line without a name");
     struct weir_str value = weir_str_trim(weir_str(colon + 1, line.len - len - 1));
-    if (!is_text(value))
+    if (!weir_head_is_text(value))
         return malformed(head, "a control byte in a header");
     if (head->count == WEIR_ANSWER_HEADERS_MAX)
         return fail(head, WEIR_HEAD_TOO_BIG, "too many headers");

@@ -52,4 +52,7 @@ void weir_head_list(const struct weir_head *head, struct weir_http_header *heade
 /* Is it a token of HTTP: what names of headers are made of? */
 bool weir_head_is_token(struct weir_str text);
 
+/* No control bytes but the tab. */
+bool weir_head_is_text(struct weir_str text);
+
 #endif

@@ -55,8 +55,10 @@ enum weir_status weir_bulk_path(enum weir_bulk_message message,
     enum weir_status status = weir_table_names_check(table, err);
     if (status != WEIR_OK)
         return status;
-    weir_buf_printf(buf, WEIR_API_PATH "%.*s/" NAMESPACE "%s", (int)table->set_name.len,
-                    table->set_name.ptr, messages[message].name);
+    weir_buf_add_text(buf, WEIR_API_PATH);
+    weir_buf_add(buf, table->set_name.ptr, table->set_name.len);
+    weir_buf_add_text(buf, "/" NAMESPACE);
+    weir_buf_add_text(buf, messages[message].name);
     if (options->tag && options->tag[0])
         weir_odata_add_query(buf, "tag", weir_str_from(options->tag));
     if (buf->overflow || buf->len > WEIR_URL_BYTES_MAX)

@@ -79,7 +79,10 @@ enum weir_status weir_request_options_check(const struct weir_request_options *o
 
 static void add(struct weir_buf *buf, const char *name, const char *value)
 {
-    weir_buf_printf(buf, "%s: %s\r\n", name, value);
+    weir_buf_add_text(buf, name);
+    weir_buf_add(buf, ": ", 2);
+    weir_buf_add_text(buf, value);
+    weir_buf_add(buf, "\r\n", 2);
 }
 
 static bool has_body(enum weir_request_kind kind)

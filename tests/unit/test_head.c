@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of an answer, line by line as libcurl hands it over. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -238,12 +239,43 @@ START_TEST(any_bytes_are_borne)
 }
 END_TEST
 
+/* Every byte, in every place of values of every length around that of a word. */
+START_TEST(control_bytes_are_found_wherever_they_stand)
+{
+    char value[20];
+    for (size_t len = 1; len <= sizeof(value); len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (int byte = 0; byte < 256; byte++) {
+                memset(value, '~', len);
+                value[at] = (char)byte;
+                bool fine = (byte >= 0x20 && byte != 0x7f) || byte == '\t';
+                must(weir_head_is_text(weir_str(value, len)) == fine);
+            }
+        }
+    }
+    must(weir_head_is_text(weir_str("", 0)));
+}
+END_TEST
+
+START_TEST(tokens_are_made_of_what_the_standard_says)
+{
+    for (int byte = 0; byte < 256; byte++) {
+        char text[2] = { 'a', (char)byte };
+        bool fine = byte < 128 && byte && (isalnum(byte) || strchr("!#$%&'*+-.^_`|~", byte));
+        must(weir_head_is_token(weir_str(text, sizeof(text))) == fine);
+    }
+    must(!weir_head_is_token(weir_str("", 0)));
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("head");
     suite_add(&s, good_heads_are_understood_and_no_beginning_of_them_is_whole);
     suite_add(&s, bad_heads_are_malformed);
     suite_add(&s, headers_come_back_in_their_order_without_blanks_around_them);
+    suite_add(&s, control_bytes_are_found_wherever_they_stand);
+    suite_add(&s, tokens_are_made_of_what_the_standard_says);
     suite_add(&s, a_line_has_a_bound);
     suite_add(&s, headers_have_a_number);
     suite_add(&s, all_lines_together_have_a_bound);

@@ -53,6 +53,28 @@ START_TEST(guids_of_any_case_come_out_canonical)
 }
 END_TEST
 
+/* Every byte in every place. */
+START_TEST(one_byte_makes_a_guid_or_none)
+{
+    char form[] = GUID;
+    for (size_t at = 0; at < strlen(GUID); at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            struct weir_guid guid;
+            char out[WEIR_GUID_TEXT];
+            form[at] = (char)byte;
+            bool dash = at == 8 || at == 13 || at == 18 || at == 23;
+            bool good = dash ? byte == '-' : byte && strchr("0123456789abcdefABCDEF", byte);
+            must(weir_guid_parse(weir_str(form, strlen(GUID)), &guid) == good);
+            bool small = good && !(byte >= 'A' && byte <= 'F');
+            must(weir_guid_is_canonical(weir_str(form, strlen(GUID))) == small);
+            if (good)
+                must(strcasecmp(weir_guid_print(&guid, out), form) == 0);
+        }
+        form[at] = GUID[at];
+    }
+}
+END_TEST
+
 START_TEST(random_guids_survive_print_and_parse)
 {
     struct weir_rng rng;
@@ -279,6 +301,7 @@ int main(void)
 {
     struct suite s = suite_new("protocol_odata");
     suite_add(&s, guids_of_any_case_come_out_canonical);
+    suite_add(&s, one_byte_makes_a_guid_or_none);
     suite_add(&s, random_guids_survive_print_and_parse);
     suite_add(&s, encoding_leaves_only_what_an_address_may_hold);
     suite_add(&s, queries_begin_with_a_question_mark_once);

@@ -34,13 +34,14 @@ void weir_batch_open(struct weir_batch *batch)
     batch->receipts = 0;
     batch->over = false;
     batch->lapsed = false;
+    batch->blamed = false;
     batch->clear_us = 0;
     batch->next = NULL;
 }
 
 void weir_batch_close(struct weir_batch *batch)
 {
-    for (uint32_t i = 0; batch->states && i < batch->row_count; i++) {
+    for (uint32_t i = 0; batch->blamed && batch->states && i < batch->row_count; i++) {
         weir_row_error_free(batch->states[i].error);
         free(batch->states[i].refusers);
     }

@@ -104,6 +104,7 @@ struct weir_batch {
     uint32_t place;    /* among those that are alive */
     bool over;         /* to be handed back */
     bool lapsed;       /* a row was given up: what comes after it in its order may not go on */
+    bool blamed;       /* a state has an error, or refusers: else nobody need look at each */
     int64_t clear_us;  /* when what it left unknown can no longer be executed */
     struct weir_batch *next;
 };

@@ -36,6 +36,7 @@ static void add_refuser(const struct weir_landing *landing, struct weir_row_stat
     size_t words = (landing->executor->core->count + WORD_BITS - 1) / WORD_BITS;
     if (!state->refusers)
         state->refusers = weir_calloc(words, sizeof(*state->refusers));
+    landing->load->batch->blamed = true;
     state->refusers[connection / WORD_BITS] |= UINT64_C(1) << connection % WORD_BITS;
 }
 

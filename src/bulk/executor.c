@@ -133,6 +133,7 @@ static void refuse_row(struct weir_executor *executor, struct weir_batch *batch,
     error.message = weir_strndup(why.ptr, why.len);
     state->error = weir_row_error_new(&error);
     state->own_error = true;
+    batch->blamed = true;
     free(error.message);
     weir_executor_end_row(executor, batch, row, WEIR_FATE_REJECTED);
 }

@@ -65,6 +65,7 @@ void weir_executor_blame(const struct weir_load *load, uint32_t i, const struct 
     weir_row_error_free(state->error);
     state->error = weir_row_error_new(&error);
     state->own_error = own;
+    load->batch->blamed = true;
 }
 
 void weir_landing_say_existing(struct weir_row_state *state)

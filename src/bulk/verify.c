@@ -90,6 +90,7 @@ static void reject_as_existing(struct weir_row_state *state, const struct weir_l
     struct weir_row_error *made = weir_row_error_new(&error);
     weir_row_error_free(state->error);
     state->error = made;
+    load->batch->blamed = true;
     weir_landing_say_existing(state);
 }
 

@@ -9,6 +9,10 @@
 #include "net/transport_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define WORD(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
@@ -43,12 +47,13 @@ static bool is_target(const char *target)
 /* Headers that say where a request ends or goes are libcurl's business alone. */
 static bool is_reserved(struct weir_str name)
 {
-    static const char *const reserved[] = {
-        "Content-Length", "Transfer-Encoding", "Host", "Expect", "Connection", "Upgrade", "TE",
-        "Trailer",        "Keep-Alive",
+    static const struct weir_str reserved[] = {
+        WORD("Content-Length"), WORD("Transfer-Encoding"), WORD("Host"), WORD("Expect"),
+        WORD("Connection"),     WORD("Upgrade"),           WORD("TE"),   WORD("Trailer"),
+        WORD("Keep-Alive"),
     };
     for (size_t i = 0; i < COUNT(reserved); i++) {
-        if (weir_str_equal_nocase(name, weir_str_from(reserved[i])))
+        if (weir_str_equal_nocase(name, reserved[i]))
             return true;
     }
     return false;

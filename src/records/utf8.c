@@ -5,12 +5,36 @@
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* True: eight bytes between 1 and 127. (A borrow can only make a word with a NUL look worse.) */
-static inline bool is_plain(const char *bytes)
+#define WORD sizeof(uint64_t)
+
+/* High bits are set unless all eight bytes are between 1 and 127. (A borrow can only make a word
+ * with a NUL look worse.) */
+static inline uint64_t oddities(const char *bytes)
 {
     uint64_t word;
     memcpy(&word, bytes, sizeof(word));
-    return !((word | (word - ONES)) & HIGHS);
+    return word | (word - ONES);
+}
+
+static inline bool is_plain(const char *bytes)
+{
+    return !(oddities(bytes) & HIGHS);
+}
+
+/* Four words at a time, then the last one, which may begin within the one before. False: it is to
+ * be looked at more closely. */
+static inline bool is_all_plain(struct weir_str text)
+{
+    size_t at = 0;
+    uint64_t odd = 0;
+    if (text.len < WORD)
+        return false;
+    for (; text.len - at >= 4 * WORD; at += 4 * WORD)
+        odd |= oddities(text.ptr + at) | oddities(text.ptr + at + WORD) |
+               oddities(text.ptr + at + 2 * WORD) | oddities(text.ptr + at + 3 * WORD);
+    for (; text.len - at >= WORD; at += WORD)
+        odd |= oddities(text.ptr + at);
+    return !((odd | oddities(text.ptr + text.len - WORD)) & HIGHS);
 }
 
 static bool continues(const unsigned char *bytes, size_t count)
@@ -41,9 +65,11 @@ static size_t character(const unsigned char *bytes, size_t left)
 size_t weir_utf8_check(struct weir_str text)
 {
     size_t at = 0;
+    if (is_all_plain(text))
+        return text.len;
     while (at < text.len) {
-        if (text.len - at >= 8 && is_plain(text.ptr + at)) {
-            at += 8;
+        if (text.len - at >= WORD && is_plain(text.ptr + at)) {
+            at += WORD;
             continue;
         }
         size_t count = character((const unsigned char *)text.ptr + at, text.len - at);

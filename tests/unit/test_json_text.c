@@ -69,11 +69,35 @@ START_TEST(a_character_that_is_cut_is_none)
 }
 END_TEST
 
+/* Every byte in every place of texts of every length around that of the steps that are taken. */
+START_TEST(a_byte_that_is_no_text_is_found_wherever_it_stands)
+{
+    char text[72];
+    for (size_t len = 1; len <= sizeof(text); len++) {
+        memset(text, 'x', len);
+        for (size_t at = 0; at < len; at++) {
+            for (int byte = 0; byte < 256; byte++) {
+                text[at] = (char)byte;
+                bool plain = byte >= 1 && byte <= 127;
+                must(weir_utf8_check(weir_str(text, len)) == (plain ? len : at));
+            }
+            text[at] = 'x';
+        }
+        if (len >= 3) {
+            memcpy(text + len - 3, "\xe2\x82\xac", 3);
+            must(weir_utf8_check(weir_str(text, len)) == len);
+            must(weir_utf8_check(weir_str(text, len - 1)) == len - 3);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("json text");
     suite_add_loop(&s, "any_bytes_come_back_or_are_replaced_one_by_one",
                    any_bytes_come_back_or_are_replaced_one_by_one, 4);
     suite_add(&s, a_character_that_is_cut_is_none);
+    suite_add(&s, a_byte_that_is_no_text_is_found_wherever_it_stands);
     return suite_run(&s);
 }

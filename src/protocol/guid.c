@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) bool read_all(const char *text, boo
     halves all = (halves)(good & better);
     if ((all[0] & all[1]) != UINT64_MAX)
         return false;
-    bytes16 bytes = CHOOSE(upper, lower, EVENS) << 4 | CHOOSE(upper, lower, ODDS);
+    bytes16 bytes = CHOOSE(upper, lower, EVENS) * 16 + CHOOSE(upper, lower, ODDS);
     memcpy(ret->bytes, &bytes, sizeof(ret->bytes));
     return true;
 }
@@ -79,10 +79,10 @@ static inline void put(char *at, uint32_t word)
 
 const char *weir_guid_print(const struct weir_guid *guid, char text[WEIR_GUID_TEXT])
 {
-    bytes16 bytes;
-    memcpy(&bytes, guid->bytes, sizeof(bytes));
-    bytes16 upper = bytes >> 4;
-    bytes16 lower = bytes & 0x0f;
+    uint64_t words[2];
+    memcpy(words, guid->bytes, sizeof(words));
+    bytes16 upper = (bytes16)(halves){ words[0] >> 4, words[1] >> 4 } & 0x0f;
+    bytes16 lower = (bytes16)(halves){ words[0], words[1] } & 0x0f;
     words4 first = (words4)write_digits(CHOOSE(upper, lower, PAIRS_LOW));
     words4 second = (words4)write_digits(CHOOSE(upper, lower, PAIRS_HIGH));
     put(text, first[0]);

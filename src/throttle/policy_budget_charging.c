@@ -30,6 +30,7 @@
 #define RHO_MIN      0.05
 #define RHO_MAX      1.0
 #define STALE_US     (5 * WEIR_US_PER_S)
+#define STALE_PARTS  4 /* of a window that headers may be old */
 
 struct weir_guess weir_charging_guess(uint32_t guess)
 {
@@ -72,12 +73,16 @@ static struct line solve(const struct weir_fit *fit)
     return (struct line){ -by_use, rest > 0 ? rest : 0 };
 }
 
-static void choose(struct weir_charging *charging)
+/* In a window of a few seconds, headers that are old cannot be told from others. */
+static void choose(struct weir_charging *charging, int64_t window_us)
 {
     double least = solve(&charging->fits[charging->best]).rest;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++) {
         struct line line = solve(&charging->fits[i]);
-        double better = weir_charging_guess(i).lag_us ? BETTER_STALE : BETTER;
+        int64_t lag_us = weir_charging_guess(i).lag_us;
+        if (lag_us > window_us / STALE_PARTS)
+            break;
+        double better = lag_us ? BETTER_STALE : BETTER;
         if (line.rest < least * better && line.rho > RHO_MIN) {
             charging->best = i;
             least = line.rest;
@@ -227,7 +232,7 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
     if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * setting->budget) {
-        choose(charging);
+        choose(charging, setting->window_us);
         judge(charging);
     }
     if (remaining > 0 && !unsure)

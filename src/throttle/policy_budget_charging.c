@@ -98,8 +98,10 @@ static void judge(struct weir_charging *charging)
     struct line best = solve(&charging->fits[charging->best]);
     uint32_t lag = charging->best / WEIR_CHARGING_RULES;
     uint32_t begin = WEIR_SERIES_AT_BEGIN + WEIR_CHARGING_RULES * lag;
-    charging->trusted = best.rho > RHO_MIN;
-    double left = best.rest / (charging->fits[charging->best].yy + 1);
+    const struct weir_fit *fit = &charging->fits[charging->best];
+    bool crowded = fit->yy > fit->xx; /* it moves by more than we use: somebody else is there */
+    charging->trusted = best.rho > RHO_MIN || (charging->trusted && crowded);
+    double left = best.rest / (fit->yy + 1);
     charging->at_begin = solve(&charging->fits[begin]).rest < NOT_WORSE * best.rest ||
                          (left > TOO_GOOD && left < TOO_BAD);
 }

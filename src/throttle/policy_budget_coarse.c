@@ -124,7 +124,8 @@ double weir_budget_forgotten(const struct weir_budget *budget, const struct weir
     struct weir_guess guess = weir_charging_guess(budget->charging.best);
     int64_t told_us = lane->heard_us - guess.lag_us;
     if (!weir_budget_is_coarse(budget) || lane->heard_us == WEIR_NEVER ||
-        now_us - told_us <= late_us(budget))
+        now_us - told_us <= late_us(budget) ||
+        weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION)) /* it is not ours */
         return 0;
     bool execution = which == WEIR_BUDGET_EXECUTION;
     enum weir_series series = execution ? guess.series : WEIR_SERIES_REQUESTS;

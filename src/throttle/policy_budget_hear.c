@@ -19,11 +19,12 @@
 #define BLURS         400 /* in a window: for so long an answer may be on its way */
 #define UNSEEN_SPANS  4   /* in a window */
 #define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
-#define SHARING_STEPS 4   /* … so often, to be believed */
+#define SHARING_STEPS 8   /* … so often, to be believed */
 #define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
 #define SHARING_BURST 8                   /* … times the mean of requests, in that time */
 #define SHARING_AFTER 1.5                 /* times a request, since the last server was found */
 #define SHARING_CLEAR 0.5                 /* of what one guess leaves unexplained the other may */
+#define SHARING_SURE  0.2 /* … for one account: on all servers, others look alike */
 #define SHARING_FADES 0.95
 #define SHARED        0.8 /* of those that are clear */
 
@@ -202,7 +203,7 @@ static int vote(double fell, double to_it, double to_all)
 {
     double missed_shared = fabs(fell - to_all);
     double missed_alone = fabs(fell - to_it);
-    return (missed_shared < SHARING_CLEAR * missed_alone) -
+    return (missed_shared < SHARING_SURE * missed_alone) -
            (missed_alone < SHARING_CLEAR * missed_shared);
 }
 

@@ -186,7 +186,9 @@ static bool is_crowded(const struct weir_budget *budget, const struct weir_budge
 {
     const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
     double doubt = budget->lane_count > 1 && !budget->pinned ? 3 * sqrt(budget->flight_count) : 0;
-    return !weir_budget_is_coarse(budget) && requests->foreign > requests->first + CROWD + doubt;
+    bool kept = weir_budget_is_coarse(budget) &&
+                !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION); /* and ours */
+    return !kept && requests->foreign > requests->first + CROWD + doubt;
 }
 
 /* In flight on one lane that just use its budget up. */

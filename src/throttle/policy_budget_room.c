@@ -26,6 +26,7 @@
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
 #define SPARE            1.5 /* requests that there has to be room for now, whatever leaves later */
 #define SPARE_REQUESTS   1
+#define MEAN_DOUBT       0.35 /* of their deviation, that the mean of durations may be off by */
 #define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
@@ -160,6 +161,7 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     double doubt_us = 0; /* what one in flight may be off by */
     if (budget->charging.at_begin) {
         now_flying += load->rest_us; /* charged already, or it may be */
+        now_flying += MEAN_DOUBT * budget->wide_us * load->count;
         doubt_us = 2 * budget->wide_us;
     }
     if (budget->lane_count > 1 && !budget->pinned)

@@ -124,6 +124,16 @@ static double blurred_us(const struct weir_budget *budget, uint32_t lane, double
     return count < late ? sum * count / late : sum;
 }
 
+/* What is about to leave the window, by our books: it may have left the server's, which counts in
+ * finer steps. */
+static double leaving_us(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         int64_t now_us)
+{
+    int64_t tail_us = now_us - budget->window_us;
+    return weir_ledger_measure(&lane->ledger, weir_budget_series(budget), tail_us,
+                               tail_us + lane->ledger.bucket_us);
+}
+
 /* What has left our books since the last header. */
 static double left_since(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          struct weir_guess guess, int64_t now_us)
@@ -152,7 +162,8 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     struct weir_setting setting = {
         .budget = quota->limit,
         .window_us = budget->window_us,
-        .noise = misplaced_us(budget) + (at_begin ? doubt : 0),
+        .noise = misplaced_us(budget) + (at_begin ? doubt : 0) +
+                 weir_budget_rho(budget) * leaving_us(budget, it, now_us),
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
     };
     if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {

@@ -103,7 +103,8 @@ END_TEST
  * charging was mistaken (626, 930), and the limit (589, 748, 821, 4902). A lower limit on requests
  * was taken for use that drains, and servers for one (8, 978), or the share that is charged for a
  * larger one (4255, 4828), or nothing left for something (2571, 6601). Short ones come back first,
- * and the mean of all is off (847, 926, 5829). */
+ * and the mean of all is off (847, 926, 5829). A wave that has just left the window is in our books
+ * for a moment longer (4606). */
 START_TEST(in_worlds_that_misled_it_once_nothing_is_throttled)
 {
     static const uint64_t worlds[] = { 8,    589,  626,  748,  821,  847,  926,  930,  978,

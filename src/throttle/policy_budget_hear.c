@@ -67,10 +67,10 @@ double weir_budget_used_under(const struct weir_budget *budget, uint32_t lane,
                                at_us);
 }
 
-/* It is known which server each request went to. */
+/* It is known which server each request goes to. */
 static bool is_exact(const struct weir_budget *budget)
 {
-    return budget->charging.trusted && (budget->lane_count == 1 || budget->pinned);
+    return budget->lane_count == 1 || budget->pinned;
 }
 
 /* Many requests were missing at the first answer. Each is one: whether they drain, and the limit is
@@ -84,9 +84,8 @@ static bool seems_restarted(const struct weir_budget_lane *lane)
 /* Of what our books have in flight towards a server, what may be on another one. */
 static double misplaced_us(const struct weir_budget *budget)
 {
-    bool exact = budget->lane_count == 1 || budget->pinned;
     double count = (double)budget->flight_count / budget->lane_count;
-    return exact ? 0 : MISPLACED * sqrt(count) * budget->average_us;
+    return is_exact(budget) ? 0 : MISPLACED * sqrt(count) * budget->average_us;
 }
 
 /* Requests that our books have and the server had not when it answered: they were sent while its
@@ -325,9 +324,8 @@ static void merge_lanes(struct weir_budget *budget)
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_headers *said, int64_t now_us)
 {
-    bool exact = budget->lane_count == 1 || budget->pinned;
     double unseen = -1;
-    if (said->requests_known && exact)
+    if (said->requests_known && is_exact(budget))
         unseen = count_unseen(budget, lane, (double)said->requests_remaining, now_us);
     if (said->execution_known)
         hear_execution(budget, lane, (double)said->execution_remaining_us, unseen, now_us);

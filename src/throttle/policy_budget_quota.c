@@ -187,7 +187,7 @@ void weir_quota_sample(struct weir_quota *quota, double remaining, double used, 
         quota->first = quota->foreign;
         quota->first_us = now_us;
     }
-    keep_lately(quota, exact, window_us, now_us);
+    keep_lately(quota, trusted && exact, window_us, now_us);
     keep_spans(quota, window_us, now_us);
 }
 

@@ -277,16 +277,21 @@ static void *post_all(void *ctx)
     return NULL;
 }
 
-START_TEST(tasks_of_many_threads_run_once_each_in_the_order_of_each)
+static void run_tasks_of_many_threads(void)
 {
     pthread_t threads[THREADS];
-    setup();
     loop_thread = pthread_self();
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, post_all, (void *)(intptr_t)i);
     turn_until(done_count == THREADS * TASKS);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
+}
+
+START_TEST(tasks_of_many_threads_run_once_each_in_the_order_of_each)
+{
+    setup();
+    run_tasks_of_many_threads();
     teardown();
 }
 END_TEST
@@ -353,17 +358,11 @@ static void run_to_the_end(struct weir_timer *timer)
 /* Nothing comes by itself: every task has to end a rest, and the stop too. */
 START_TEST(a_task_and_a_stop_end_the_rest)
 {
-    pthread_t threads[THREADS];
     struct weir_timer timer;
     setup();
     weir_loop_await(loop, 100);
     weir_timer_init(&timer, loop, run_to_the_end);
-    loop_thread = pthread_self();
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, post_all, (void *)(intptr_t)i);
-    turn_until(done_count == THREADS * TASKS);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    run_tasks_of_many_threads();
     weir_timer_set(&timer, weir_clock_now_us() + MS(1));
     weir_loop_run(loop);
     weir_timer_release(&timer);

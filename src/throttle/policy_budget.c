@@ -53,6 +53,10 @@
 #define CAUTION_FADES   0.7  /* in a clean window */
 #define CREEP           0.85 /* of the blind share, a clean window that was used up */
 #define EXPLAINED       0.8  /* of the limit that own use has to make up to be what tripped it */
+#define ONE_OF_MANY     0.7  /* of the limit that a server has at most, … */
+#define LEAST_TOGETHER  0.9  /* … and all of them have together, … */
+#define MOST_TOGETHER   1.15 /* … if they draw on one account, and … */
+#define SHARED_VOTES    2    /* … how often that is to be seen */
 #define EXPLORE_STEP    1.25
 #define EXPLORES        8  /* in a window */
 #define EXPLORE_REST    12 /* windows after a throttle */
@@ -89,6 +93,7 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->concurrent = PUBLISHED_CONCURRENT - CONCURRENT_SPARE;
     budget->blind_rho = 1;
     budget->lane_count = 1;
+    budget->begun_us = WEIR_NEVER;
     budget->clean_us = WEIR_NEVER;
     budget->level = WEIR_PARALLELISM_UNHINTED;
     budget->max = PUBLISHED_CONCURRENT;
@@ -236,7 +241,7 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
     if (!lease->server_id)
         budget->search_lease = budget->leases;
     if (budget->clean_us == WEIR_NEVER)
-        budget->clean_us = now_us;
+        budget->begun_us = budget->clean_us = now_us;
     uint32_t meant = lane_of(budget, lease->server_id);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         bool may_be = !budget->pinned || meant == i || meant == WEIR_BUDGET_ANY;
@@ -254,6 +259,7 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         .kind = lease->kind,
         .lane = meant,
         .beside = beside(budget, meant),
+        .together = budget->flight_count,
         .lanes = budget->lane_count,
     };
 }
@@ -303,11 +309,36 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
     }
 }
 
+/* A throttle that our use of one server does not explain, and that of all servers together does:
+ * twice in a row it is no chance any more. */
+static void vote_shared(struct weir_budget *budget, bool explains)
+{
+    budget->votes = explains ? budget->votes + 1 : 0;
+    if (budget->votes == SHARED_VOTES)
+        budget->shared = true;
+}
+
+/* In the first window there may be what was used before us. */
+static void learn_sharing_blindly(struct weir_budget *budget, uint32_t lane, int which,
+                                  int64_t now_us)
+{
+    double limit = budget->lanes[lane].quotas[which].limit;
+    double total = 0;
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        total += weir_budget_used(budget, i, which, now_us);
+    bool alone = weir_budget_used(budget, lane, which, now_us) > ONE_OF_MANY * limit;
+    if (now_us - budget->begun_us > budget->window_us)
+        vote_shared(budget,
+                    !alone && total > LEAST_TOGETHER * limit && total < MOST_TOGETHER * limit);
+}
+
 /* Nobody tells what is left, and less was left than the books say. */
 static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
     struct weir_quota *quota = &budget->lanes[lane].quotas[which];
     double used = weir_budget_used(budget, lane, which, now_us);
+    if (budget->lane_count > 1)
+        learn_sharing_blindly(budget, lane, which, now_us);
     if (used < EXPLAINED * quota->limit) {
         weir_quota_haunt(quota, quota->limit - used, now_us);
     } else if (which == WEIR_BUDGET_EXECUTION && used > 0) {
@@ -339,6 +370,9 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
 static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
                               const struct weir_named_limit *named, int64_t now_us)
 {
+    double most = (double)named->value;
+    if (budget->lane_count > 1 && most > 0)
+        vote_shared(budget, flight->beside < ONE_OF_MANY * most && flight->together > most);
     double fewer = ceil(flight->beside) - 1;
     if (named->value > 0)
         fewer = (double)named->value;

@@ -33,9 +33,10 @@ struct weir_budget_flight {
     int64_t sent_us;
     double expected_us; /* how long it was expected to take when it was leased */
     uint32_t kind;
-    uint32_t lane;  /* that it was meant for; WEIR_BUDGET_ANY */
-    uint32_t lanes; /* that were known when it was leased */
-    double beside;  /* in flight on one of them then, itself included */
+    uint32_t lane;     /* that it was meant for; WEIR_BUDGET_ANY */
+    uint32_t lanes;    /* that were known when it was leased */
+    double beside;     /* in flight on one of them then, itself included, … */
+    uint32_t together; /* … and on all of them */
 };
 
 /* What a server said of requests last, and our books then: requests to it, and to all servers. */
@@ -109,6 +110,7 @@ struct weir_budget {
     bool shared;        /* all servers draw on one account: one lane for all */
     double says_shared; /* times that requests to other servers moved what one of them said … */
     double says_alone;  /* … and that they did not; old ones fading */
+    uint32_t votes;     /* throttles in a row that only all of them together explain */
     bool pinned;        /* the affinity cookie holds: lanes can be chosen */
     double tries;       /* requests that were meant for a server, old ones fading */
     double hits;        /* of them, answered by it */
@@ -121,6 +123,7 @@ struct weir_budget {
     struct weir_budget_kind kinds[WEIR_BUDGET_KINDS];
 
     int64_t explored_us; /* when more than the known limits was tried last; WEIR_NEVER */
+    int64_t begun_us;    /* the first lease; WEIR_NEVER */
     int64_t clean_us;    /* since when no throttle, or the last window's end */
     bool was_bound;      /* since then, the execution budget has been what binds */
     uint64_t epoch;

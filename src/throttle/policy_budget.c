@@ -52,6 +52,7 @@
 #define CAUTION_MAX     0.10
 #define CAUTION_FADES   0.7  /* in a clean window */
 #define CREEP           0.85 /* of the blind share, a clean window that was used up */
+#define TRIES           4    /* of it in a window */
 #define EXPLAINED       0.8  /* of the limit that own use has to make up to be what tripped it */
 #define ONE_OF_MANY     0.7  /* of the limit that a server has at most, … */
 #define LEAST_TOGETHER  0.9  /* … and all of them have together, … */
@@ -99,6 +100,7 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->max = PUBLISHED_CONCURRENT;
     budget->throttled_us = WEIR_NEVER;
     budget->explored_us = WEIR_NEVER;
+    budget->tried_us = WEIR_NEVER;
     budget->activity_us = WEIR_NEVER;
     weir_charging_init(&budget->charging);
     weir_budget_lane_init(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS * scale,
@@ -347,6 +349,18 @@ static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, 
     }
 }
 
+/* Smaller shares were tried without a throttle because the limit is higher than it was taken for:
+ * it is what our use has come to now. */
+static void take_back_share(struct weir_budget *budget, uint32_t lane, double limit, int64_t now_us)
+{
+    double used = weir_budget_used(budget, lane, WEIR_BUDGET_EXECUTION, now_us);
+    if (budget->tried_us == WEIR_NEVER || used <= 0 || used > EXPLAINED * limit)
+        return;
+    double rho = budget->blind_rho * limit / used;
+    budget->blind_rho = rho < 1 ? rho : 1;
+    budget->blind_failed = true;
+}
+
 static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
                         const struct weir_named_limit *named, int64_t now_us)
 {
@@ -358,6 +372,8 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
     if (weir_budget_is_limit(which, limit) && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
         for (uint32_t i = 0; i < budget->lane_count; i++)
             weir_quota_set_limit(&budget->lanes[i].quotas[which], limit);
+        if (which == WEIR_BUDGET_EXECUTION && change > 0)
+            take_back_share(budget, lane, limit, now_us);
         return;
     }
     if (budget->caution < CAUTION_MAX)
@@ -404,6 +420,16 @@ static void on_throttle(struct weir_budget *budget, uint32_t lane,
         learn_concurrency(budget, flight, &verdict->limit, now_us);
 }
 
+/* Where nobody says what share of the time is charged, a smaller one is tried until a throttle. */
+static void try_share(struct weir_budget *budget, int64_t now_us)
+{
+    if (budget->charging.trusted || budget->blind_failed || !budget->was_bound)
+        return;
+    budget->blind_rho *= CREEP;
+    budget->tried_us = now_us;
+    budget->was_bound = false;
+}
+
 /* A whole window without a throttle. */
 static void end_window(struct weir_budget *budget, int64_t now_us)
 {
@@ -414,9 +440,18 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
     if (budget->concurrent < PUBLISHED_CONCURRENT - CONCURRENT_SPARE &&
         now_us - budget->concurrent_us > CONCURRENT_WINDOWS * budget->window_us)
         budget->concurrent += 1;
-    if (!budget->charging.trusted && budget->was_bound && !budget->blind_failed)
-        budget->blind_rho *= CREEP;
+    try_share(budget, now_us);
     budget->was_bound = false;
+}
+
+/* After a clean window, and where there are no headers at all, what is tried shows as soon as it is
+ * used up. */
+static void go_on_trying(struct weir_budget *budget, int64_t now_us)
+{
+    bool told = budget->lanes[0].heard_us != WEIR_NEVER;
+    if (!told && budget->tried_us > budget->throttled_us &&
+        now_us - budget->tried_us > budget->window_us / TRIES)
+        try_share(budget, now_us);
 }
 
 /* By option: where nobody says what the limits are, see whether they are higher. */
@@ -499,6 +534,7 @@ static void answered(void *state, const struct weir_policy_lease *lease,
     }
     weir_budget_listen(budget, lane, &answer->budget, now_us);
     explore(budget, now_us);
+    go_on_trying(budget, now_us);
     end_window(budget, now_us);
 }
 

@@ -123,6 +123,7 @@ struct weir_budget {
     struct weir_budget_kind kinds[WEIR_BUDGET_KINDS];
 
     int64_t explored_us; /* when more than the known limits was tried last; WEIR_NEVER */
+    int64_t tried_us;    /* when a smaller share was tried last; WEIR_NEVER */
     int64_t begun_us;    /* the first lease; WEIR_NEVER */
     int64_t clean_us;    /* since when no throttle, or the last window's end */
     bool was_bound;      /* since then, the execution budget has been what binds */

@@ -21,6 +21,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "lab/ledger.h"
+#include "lab/neighbor.h"
 #include "sim/law/number.h"
 #include "sim/law/service_time.h"
 
@@ -65,9 +66,10 @@ struct oracle {
     uint32_t account_count;
     uint32_t servers; /* accounts of a user */
     struct weir_heap looks;
-    uint32_t *turn;      /* the accounts of a round */
-    uint64_t *numbers;   /* requests begun, by user */
-    uint32_t *executing; /* by web server */
+    uint32_t *turn;               /* the accounts of a round */
+    uint64_t *numbers;            /* requests begun, by user */
+    uint32_t *executing;          /* by web server */
+    struct lab_neighbor neighbor; /* only under contention: else he is a share of the budgets */
     int64_t now_us;
     uint32_t changes_seen;
     int64_t last_end_us;
@@ -202,7 +204,8 @@ static int64_t next_landing_us(const struct oracle *oracle)
         if (account->flying && account->landings[0].at_us < first_us)
             first_us = account->landings[0].at_us;
     }
-    return first_us;
+    int64_t his_us = lab_neighbor_next_us(&oracle->neighbor);
+    return his_us < first_us ? his_us : first_us;
 }
 
 /* When the next request may begin here; now, or when to look again. */
@@ -327,6 +330,7 @@ static void go_round(struct oracle *oracle)
     }
     for (uint32_t i = 0; i < oracle->account_count && oracle->contended; i++)
         land(oracle, &oracle->accounts[i]);
+    lab_neighbor_advance(&oracle->neighbor, oracle->now_us, oracle->executing);
     for (uint32_t i = 0; i < count && oracle->left; i++) {
         struct account *account = &oracle->accounts[oracle->turn[i]];
         struct next next = { 0 };
@@ -446,6 +450,8 @@ static void attempt(const struct sim_scenario *scenario, uint64_t seed, enum lab
     oracle.executing = weir_calloc(scenario->servers, sizeof(*oracle.executing));
     oracle.turn = weir_calloc(oracle.account_count, sizeof(*oracle.turn));
     weir_heap_init(&oracle.looks, oracle.account_count);
+    if (is_contended(scenario))
+        lab_neighbor_init(&oracle.neighbor, scenario, seed);
     open_accounts(&oracle);
     look_at_all(&oracle, 0, oracle.account_count);
     for (; !is_over(&oracle); go_on(&oracle))
@@ -453,6 +459,7 @@ static void attempt(const struct sim_scenario *scenario, uint64_t seed, enum lab
     ret->items = oracle.items;
     ret->makespan_s = endless ? -1 : (double)oracle.last_end_us / 1e6;
     close_accounts(&oracle);
+    lab_neighbor_release(&oracle.neighbor);
     weir_heap_release(&oracle.looks);
     free(oracle.turn);
     free(oracle.numbers);

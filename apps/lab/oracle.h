@@ -8,7 +8,8 @@
  *          the scenario's rule of charging, its buckets, its changes of limits, its prefill. For
  *          charges at arrival greedy is optimal at every moment: who begins earlier is never
  *          later afterwards. For charges that come later it is so to within a part of a request.
- *     O2   O1 with the share of the budgets that a foreign client leaves
+ *     O2   O1 with the share of the budgets that a foreign client leaves, and beside him: under
+ *          contention what he has executing slows it down
  *     O3   the edge rider: begins whenever the window is not full just now, whatever is in flight;
  *          what the check at arrival lets pass without a throttle. No compliant client does this;
  *          a policy above O1 is explained by it.

@@ -329,7 +329,7 @@ static void learn_sharing_blindly(struct weir_budget *budget, uint32_t lane, int
     for (uint32_t i = 0; i < budget->lane_count; i++)
         total += weir_budget_used(budget, i, which, now_us);
     bool alone = weir_budget_used(budget, lane, which, now_us) > ONE_OF_MANY * limit;
-    if (now_us - budget->begun_us > budget->window_us)
+    if (budget->begun_us != WEIR_NEVER && now_us - budget->begun_us > budget->window_us)
         vote_shared(budget,
                     !alone && total > LEAST_TOGETHER * limit && total < MOST_TOGETHER * limit);
 }

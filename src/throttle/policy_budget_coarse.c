@@ -90,11 +90,11 @@ static int64_t lateness_us(const struct weir_budget *budget, const struct weir_l
 void weir_budget_learn_coarseness(struct weir_budget *budget, struct weir_budget_lane *lane,
                                   double foreign_before, int64_t now_us)
 {
+    if (lane->heard_us == WEIR_NEVER)
+        return;
     struct weir_guess guess = weir_charging_guess(budget->charging.best);
     int64_t since_us = lane->heard_us - guess.lag_us - budget->window_us;
     int64_t until_us = now_us - guess.lag_us - budget->window_us;
-    if (lane->heard_us == WEIR_NEVER)
-        return;
     double foreign = lane->quotas[WEIR_BUDGET_EXECUTION].foreign;
     double left = weir_budget_rho(budget) *
                   weir_ledger_measure(&lane->ledger, guess.series, since_us, until_us);

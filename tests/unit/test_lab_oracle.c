@@ -505,6 +505,24 @@ START_TEST(the_fair_share_is_what_the_other_client_leaves)
 }
 END_TEST
 
+/* Two of them have 2.4 in flight on the mean, of the six that the server takes without being slow. */
+START_TEST(under_contention_the_other_client_slows_the_oracle)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.contention = (struct sim_contention){ .knee = 6, .kappa = 2 };
+    scenario.foreign.share = 0.3;
+    struct lab_oracle beside, alone;
+    lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &beside, NULL);
+    scenario.foreign.share = 0;
+    scenario.limits.requests = scenario.limits.requests * 7 / 10;
+    scenario.limits.execution_us = scenario.limits.execution_us * 7 / 10;
+    lab_oracle(&scenario, 1, LAB_ORACLE_COMPLIANT, &alone, NULL);
+    ck_assert_double_lt((double)beside.items, 0.9 * (double)alone.items);
+    ck_assert_double_gt((double)beside.items, 0.5 * (double)alone.items);
+}
+END_TEST
+
 START_TEST(restraint_pays_under_contention)
 {
     struct sim_scenario scenario;
@@ -531,6 +549,7 @@ int main(void)
     suite_add(&s, o1_keeps_every_window_and_the_edge_rider_does_not);
     suite_add(&s, no_policy_is_ahead_of_o1_by_more_than_what_is_in_flight);
     suite_add(&s, the_fair_share_is_what_the_other_client_leaves);
+    suite_add(&s, under_contention_the_other_client_slows_the_oracle);
     suite_add(&s, restraint_pays_under_contention);
     return suite_run(&s);
 }

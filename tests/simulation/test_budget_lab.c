@@ -375,6 +375,33 @@ START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
 }
 END_TEST
 
+START_TEST(one_account_for_all_servers_is_told_by_its_throttles_alone)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.headers = SIM_HEADERS_ABSENT;
+    scenario.limits.shared = true;
+    scenario.servers = 8;
+    for (int i = 0; i < 2; i++) {
+        scenario.affinity = i ? SIM_AFFINITY_PINNED : SIM_AFFINITY_NONE;
+        struct lab_figures figures = run(&scenario, "budget", 1);
+        ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.93);
+        ck_assert_double_lt(figures.penalty_fraction, 0.1);
+    }
+}
+END_TEST
+
+START_TEST(without_headers_the_share_that_is_charged_is_found)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.headers = SIM_HEADERS_ABSENT;
+    scenario.services[0].median_s = 0.5;
+    scenario.services[0].exec_share = SIM_WHOLE_SHARE * 6 / 10;
+    ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.85);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("budget_lab");
@@ -389,6 +416,8 @@ int main(void)
     suite_add(&s, beside_another_user_there_is_a_throttle_in_five_hours_at_most);
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
+    suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
+    suite_add(&s, without_headers_the_share_that_is_charged_is_found);
     suite_add(&s, unknown_limits_are_found_by_exploring_if_it_is_allowed);
     return suite_run(&s);
 }

@@ -505,7 +505,7 @@ START_TEST(the_fair_share_is_what_the_other_client_leaves)
 }
 END_TEST
 
-/* Two of them have 2.4 in flight on the mean, of the six that the server takes without being slow. */
+/* He has 2.4 in flight on the mean, of the six that the server takes without being slow. */
 START_TEST(under_contention_the_other_client_slows_the_oracle)
 {
     struct sim_scenario scenario;

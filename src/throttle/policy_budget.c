@@ -38,7 +38,8 @@
 #define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
 #define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
 #define CONCURRENT_AGAIN       0.85
-#define CONCURRENT_SPARE       2 /* of the concurrency limit that is left alone */
+#define A_FEW                  0.5 /* of the believed limit */
+#define CONCURRENT_SPARE       2   /* of the concurrency limit that is left alone */
 
 #define UNKNOWN_US      (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
 #define MEAN_WEIGHT     0.06
@@ -312,11 +313,12 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
 }
 
 /* A throttle that our use of one server does not explain, and that of all servers together does:
- * twice in a row it is no chance any more. */
-static void vote_shared(struct weir_budget *budget, bool explains)
+ * the second time it is no chance any more. */
+static void vote_shared(struct weir_budget *budget, bool alone, bool together)
 {
-    budget->votes = explains ? budget->votes + 1 : 0;
-    if (budget->votes == SHARED_VOTES)
+    if (alone)
+        budget->votes = 0;
+    else if (together && ++budget->votes >= SHARED_VOTES)
         budget->shared = true;
 }
 
@@ -328,10 +330,9 @@ static void learn_sharing_blindly(struct weir_budget *budget, uint32_t lane, int
     double total = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++)
         total += weir_budget_used(budget, i, which, now_us);
-    bool alone = weir_budget_used(budget, lane, which, now_us) > ONE_OF_MANY * limit;
     if (budget->begun_us != WEIR_NEVER && now_us - budget->begun_us > budget->window_us)
-        vote_shared(budget,
-                    !alone && total > LEAST_TOGETHER * limit && total < MOST_TOGETHER * limit);
+        vote_shared(budget, weir_budget_used(budget, lane, which, now_us) > ONE_OF_MANY * limit,
+                    total > LEAST_TOGETHER * limit && total < MOST_TOGETHER * limit);
 }
 
 /* Nobody tells what is left, and less was left than the books say. */
@@ -382,17 +383,19 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
         learn_blindly(budget, lane, which, now_us);
 }
 
-/* As many as the service says, or fewer than there were on the server. */
+/* As many as the service says, or fewer than there were on the server. If there were only a few, it
+ * is not they that are too many: another throttle still holds, or somebody else sends more. */
 static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
                               const struct weir_named_limit *named, int64_t now_us)
 {
     double most = (double)named->value;
     if (budget->lane_count > 1 && most > 0)
-        vote_shared(budget, flight->beside < ONE_OF_MANY * most && flight->together > most);
-    double fewer = ceil(flight->beside) - 1;
-    if (named->value > 0)
-        fewer = (double)named->value;
-    if (named->value > 0 && fewer >= budget->concurrent) /* not the first time: others are there */
+        vote_shared(budget, flight->beside > ONE_OF_MANY * most, flight->together > most);
+    double fewer = most > 0 ? most : ceil(flight->beside) - 1;
+    bool again = most > 0 && fewer >= budget->concurrent; /* others are there */
+    if (again && flight->beside < A_FEW * budget->concurrent)
+        return;
+    if (again)
         fewer = CONCURRENT_AGAIN * budget->concurrent;
     if (fewer < budget->concurrent)
         budget->concurrent = fewer > 1 ? fewer : 1;

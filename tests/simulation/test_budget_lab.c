@@ -391,6 +391,22 @@ START_TEST(one_account_for_all_servers_is_told_by_its_throttles_alone)
 }
 END_TEST
 
+/* Each server was tried while the one account was still in Retry-After, and each time it was taken
+ * for too many at a time, down to one. */
+START_TEST(a_throttle_that_still_holds_is_not_one_more)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.affinity = SIM_AFFINITY_PINNED;
+    scenario.servers = 12;
+    scenario.limits.shared = true;
+    scenario.limits.bucket_us = seconds(5);
+    scenario.services[0].median_s = 2.5;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        ck_assert_double_gt(of_oracle(&scenario, "budget", seed), 0.95);
+}
+END_TEST
+
 START_TEST(without_headers_the_share_that_is_charged_is_found)
 {
     struct sim_scenario scenario;
@@ -417,6 +433,7 @@ int main(void)
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
+    suite_add(&s, a_throttle_that_still_holds_is_not_one_more);
     suite_add(&s, without_headers_the_share_that_is_charged_is_found);
     suite_add(&s, unknown_limits_are_found_by_exploring_if_it_is_allowed);
     return suite_run(&s);

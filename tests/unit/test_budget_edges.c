@@ -163,9 +163,16 @@ END_TEST
 
 START_TEST(as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one)
 {
+    struct weir_policy_lease held[30];
     setup();
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 60, 0); /* it was alone: another throttle still holds */
+    ck_assert_double_eq_tol(budget->concurrent, 50, 1e-6);
+    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+        held[i] = lend(0);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 60, 0); /* more than we send: somebody else is there */
     ck_assert_double_eq_tol(budget->concurrent, 0.85 * 50, 1e-6);
+    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+        give_back(&held[i], answer_ok(MS(1)));
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 8, 0);
     ck_assert_double_eq_tol(budget->concurrent, 8, 1e-6);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 0, 0); /* it was alone */

@@ -16,6 +16,9 @@
 #define SPREAD_DOUBT                                                                               \
     2.0 /* more of that, for durations that differ anyway: the short ones come first */
 #define INFLATION     0.15 /* growth of durations from the floor to the cap, from which it falls */
+#define LATELY_WEIGHT 0.1  /* of an answer among those of lately */
+#define HOPEFUL       0.85 /* of what they take, that a fall is to bring them to at most, and … */
+#define BETTER        0.1  /* … the part of that gain which has to come */
 #define WASTE         0.25 /* part of one more at a time that is lost to all others being slower */
 #define WEIGHT_MIN    8
 #define LEVEL_SAMPLES 8    /* that a level is judged by, and … */
@@ -115,6 +118,7 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lane
     guard->xy = guard->xy * FORGET + in_flight * y;
     guard->yy = guard->yy * FORGET + y * y;
     guard->since++;
+    guard->lately_us += (guard->lately_us > 0 ? LATELY_WEIGHT : 1) * (y - guard->lately_us);
     if (y <= 0 || guard->cap <= 0)
         return;
     remember_level(guard, in_flight, y, now_us);
@@ -222,19 +226,55 @@ static bool look_at_levels(struct weir_guard *guard, double floor, int64_t windo
     return true;
 }
 
+/* What answers take by the line with so many in flight. */
+static double on_line(const struct weir_guard *guard, double in_flight)
+{
+    double n = guard->weight;
+    double sxx = guard->xx - guard->x * guard->x / n;
+    double sxy = guard->xy - guard->x * guard->y / n;
+    return guard->y / n + sxy / sxx * (in_flight - guard->x / n);
+}
+
+/* Down to the floor; it will be seen whether that helps. */
+static void fall(struct weir_guard *guard, double floor, int64_t now_us)
+{
+    double at_floor = on_line(guard, floor);
+    guard->hope_us = guard->lately_us - BETTER * (guard->lately_us - at_floor);
+    guard->on_trial = at_floor < HOPEFUL * guard->lately_us;
+    guard->before = guard->cap;
+    guard->started = true;
+    set_cap(guard, floor, now_us);
+}
+
+/* Fewer at a time have not made it faster: it has got slower by itself. As many as before may go,
+ * and for a window nothing is blamed on their number. */
+static void judge_fall(struct weir_guard *guard, int64_t window_us, int64_t now_us)
+{
+    guard->on_trial = false;
+    if (guard->lately_us < guard->hope_us)
+        return;
+    guard->cap = guard->before;
+    guard->fallen = false;
+    guard->quiet_us = now_us + window_us;
+    guard->weight = guard->x = guard->y = guard->xx = guard->xy = guard->yy = 0;
+}
+
 static void look(struct weir_guard *guard, double floor, int64_t round_us, int64_t window_us,
                  int64_t now_us)
 {
     int64_t since_us = now_us - guard->fell_us;
     if (guard->fallen && since_us < FALL_ROUNDS * round_us)
         return;
+    if (guard->on_trial && guard->since >= enough(guard))
+        judge_fall(guard, window_us, now_us);
+    if (now_us < guard->quiet_us)
+        return;
     bool tells = spread(guard) < SPREAD_MAX;
     if (guard->fallen && guard->cap <= floor && tells &&
         look_at_levels(guard, floor, window_us, now_us))
         return;
     if (guard->cap > floor && is_too_high(guard, floor)) {
-        guard->started = true;
-        set_cap(guard, floor, now_us);
+        fall(guard, floor, now_us);
     } else if (guard->fallen && guard->cap < floor && !tells) {
         set_cap(guard, floor, now_us);
     } else if (guard->reached && guard->started && (!guard->fallen || since_us > window_us)) {

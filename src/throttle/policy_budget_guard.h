@@ -9,7 +9,8 @@
  *       │      and do not seem to take longer the more there are
  *     search ─ up by half a round while nothing gets slower; down to the floor (what just uses the
  *       │      budget up) if durations grow *with the number in flight*: a straight line of the
- *       │      duration over that number, whose slope has to be significant
+ *       │      duration over that number, whose slope has to be significant. If that makes nothing
+ *       │      faster, they have got slower by themselves, and the cap is what it was
  *       ▼
  *     levels ─ from the floor down, what each number at a time gets done is remembered, and the
  *              best is kept
@@ -44,6 +45,11 @@ struct weir_guard {
     double late_us;                  /* … and that of the last answers, old ones fading */
     bool fallen;                     /* once */
     int64_t fell_us;
+    double lately_us;   /* what the last answers took */
+    bool on_trial;      /* the last fall has yet to make them faster: … */
+    double hope_us;     /* … less than this, … */
+    double before;      /* … or as many as this may go again, and … */
+    int64_t quiet_us;   /* … until then nothing is blamed on their number */
     int64_t changed_us; /* by a fall, or below the floor */
     uint32_t since;     /* answers since the cap changed */
     struct weir_guard_level levels[WEIR_GUARD_LEVELS];

@@ -53,6 +53,7 @@ static void begin(struct lab_neighbor *neighbor, struct lab_neighbor_user *user,
     const struct sim_service *service =
         &scenario->services[sim_service_pick(scenario, weir_str(NULL, 0), draw.pick)];
     double drift = sim_drift_factor(&service->drift, scenario->duration_us, now_us);
+    weir_rng_below(&user->balancer, 100); /* the law's draw for a cookie, which he has not */
     struct sim_flight flight = {
         .client = SIM_CLIENT_FOREIGN,
         .server = (uint32_t)weir_rng_below(&user->balancer, scenario->servers),

@@ -38,32 +38,33 @@
 #define PUBLISHED_WINDOW_US    (300 * WEIR_US_PER_S)
 #define CONCURRENT_WINDOWS     12 /* until one more at a time is tried again */
 #define CONCURRENT_AGAIN       0.85
-#define A_FEW                  0.5 /* of the believed limit */
+#define A_FEW                  0.5 /* of what may be sent at a time */
 #define CONCURRENT_SPARE       2   /* of the concurrency limit that is left alone */
 
-#define UNKNOWN_US      (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
-#define MEAN_WEIGHT     0.06
-#define MEAN_SAMPLES    16
-#define WIDE_FALLS      3 /* times slower than it rises: what is back first after a pause is short */
-#define STICK_FADES     0.98
-#define STICK_TRIES     12
-#define STICK_FROM      0.86 /* hits per try from which lanes are chosen, … */
-#define STICK_UNTIL     0.75 /* … until which they are */
-#define CAUTION_STEP    0.01
-#define CAUTION_MAX     0.10
-#define CAUTION_FADES   0.7  /* in a clean window */
-#define CREEP           0.85 /* of the blind share, a clean window that was used up */
-#define TRIES           4    /* of it in a window */
-#define EXPLAINED       0.8  /* of the limit that own use has to make up to be what tripped it */
-#define ONE_OF_MANY     0.7  /* of the limit that a server has at most, … */
-#define LEAST_TOGETHER  0.9  /* … and all of them have together, … */
-#define MOST_TOGETHER   1.15 /* … if they draw on one account, and … */
-#define SHARED_VOTES    2    /* … how often that is to be seen */
-#define EXPLORE_STEP    1.25
-#define EXPLORES        8  /* in a window */
-#define EXPLORE_REST    12 /* windows after a throttle */
-#define LIMIT_DIFFERS   0.01
-#define EXECUTION_DOUBT 0.1 /* requests are counted, time is estimated */
+#define UNKNOWN_US       (1.0 * WEIR_US_PER_S) /* a request of which nothing is known */
+#define MEAN_WEIGHT      0.06
+#define MEAN_SAMPLES     16
+#define WIDE_FALLS       3 /* times slower than it rises: what is back first after a pause is short */
+#define STICK_FADES      0.98
+#define STICK_TRIES      12
+#define STICK_FROM       0.86 /* hits per try from which lanes are chosen, … */
+#define STICK_UNTIL      0.75 /* … until which they are */
+#define CAUTION_STEP     0.01
+#define CAUTION_MAX      0.10
+#define CAUTION_FADES    0.7  /* in a clean window */
+#define CREEP            0.85 /* of the blind share, each time that it is tried */
+#define TRIES            4    /* of it in a window */
+#define EXPLAINED        0.8  /* of the limit that own use has to make up to be what tripped it */
+#define ONE_OF_MANY      0.7  /* of the limit that a server has at most, … */
+#define LEAST_TOGETHER   0.9  /* … and all of them have together, … */
+#define MOST_TOGETHER    1.15 /* … if they draw on one account, and … */
+#define SHARED_THROTTLES 2    /* … how often that is to be seen, … */
+#define MOMENTS          100  /* … not twice in a hundredth of a window */
+#define EXPLORE_STEP     1.25
+#define EXPLORES         8  /* in a window */
+#define EXPLORE_REST     12 /* windows after a throttle */
+#define LIMIT_DIFFERS    0.01
+#define EXECUTION_DOUBT  0.1 /* requests are counted, time is estimated */
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
@@ -100,6 +101,7 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->level = WEIR_PARALLELISM_UNHINTED;
     budget->max = PUBLISHED_CONCURRENT;
     budget->throttled_us = WEIR_NEVER;
+    budget->reopens_us = WEIR_NEVER;
     budget->explored_us = WEIR_NEVER;
     budget->tried_us = WEIR_NEVER;
     budget->activity_us = WEIR_NEVER;
@@ -312,27 +314,42 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
     }
 }
 
-/* A throttle that our use of one server does not explain, and that of all servers together does:
- * the second time it is no chance any more. */
-static void vote_shared(struct weir_budget *budget, bool alone, bool together)
+static bool is_told(const struct weir_budget *budget)
 {
-    if (alone)
-        budget->votes = 0;
-    else if (together && ++budget->votes >= SHARED_VOTES)
-        budget->shared = true;
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        if (budget->lanes[i].heard_us != WEIR_NEVER)
+            return true;
+    }
+    return false;
+}
+
+/* Where no header tells: a throttle that our use of one server does not explain, and that of all
+ * servers together does. A second one, which is not of the same moment, is no chance any more. */
+static void vote_shared(struct weir_budget *budget, double alone, double together, double limit,
+                        int64_t now_us)
+{
+    if (alone > ONE_OF_MANY * limit)
+        budget->blamed = 0;
+    if (budget->lane_count == 1 || is_told(budget) || alone > ONE_OF_MANY * limit ||
+        together < LEAST_TOGETHER * limit || together > MOST_TOGETHER * limit)
+        return;
+    if (budget->blamed && now_us - budget->blamed_us < budget->window_us / MOMENTS)
+        return;
+    budget->blamed_us = now_us;
+    budget->shared = ++budget->blamed >= SHARED_THROTTLES;
 }
 
 /* In the first window there may be what was used before us. */
 static void learn_sharing_blindly(struct weir_budget *budget, uint32_t lane, int which,
                                   int64_t now_us)
 {
-    double limit = budget->lanes[lane].quotas[which].limit;
+    if (budget->begun_us == WEIR_NEVER || now_us - budget->begun_us < budget->window_us)
+        return;
     double total = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++)
         total += weir_budget_used(budget, i, which, now_us);
-    if (budget->begun_us != WEIR_NEVER && now_us - budget->begun_us > budget->window_us)
-        vote_shared(budget, weir_budget_used(budget, lane, which, now_us) > ONE_OF_MANY * limit,
-                    total > LEAST_TOGETHER * limit && total < MOST_TOGETHER * limit);
+    vote_shared(budget, weir_budget_used(budget, lane, which, now_us), total,
+                budget->lanes[lane].quotas[which].limit, now_us);
 }
 
 /* Nobody tells what is left, and less was left than the books say. */
@@ -340,8 +357,9 @@ static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, 
 {
     struct weir_quota *quota = &budget->lanes[lane].quotas[which];
     double used = weir_budget_used(budget, lane, which, now_us);
-    if (budget->lane_count > 1)
-        learn_sharing_blindly(budget, lane, which, now_us);
+    learn_sharing_blindly(budget, lane, which, now_us);
+    if (budget->shared && budget->lane_count > 1)
+        return; /* it is explained */
     if (used < EXPLAINED * quota->limit) {
         weir_quota_haunt(quota, quota->limit - used, now_us);
     } else if (which == WEIR_BUDGET_EXECUTION && used > 0) {
@@ -373,7 +391,7 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
     if (weir_budget_is_limit(which, limit) && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
         for (uint32_t i = 0; i < budget->lane_count; i++)
             weir_quota_set_limit(&budget->lanes[i].quotas[which], limit);
-        if (which == WEIR_BUDGET_EXECUTION && change > 0)
+        if (which == WEIR_BUDGET_EXECUTION)
             take_back_share(budget, lane, limit, now_us);
         return;
     }
@@ -383,19 +401,17 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
         learn_blindly(budget, lane, which, now_us);
 }
 
-/* As many as the service says, or fewer than there were on the server. If there were only a few, it
- * is not they that are too many: another throttle still holds, or somebody else sends more. */
+/* As many as the service says, or fewer than there were on the server. A few that were sent while
+ * another throttle held are not too many: they are refused for that one. */
 static void learn_concurrency(struct weir_budget *budget, const struct weir_budget_flight *flight,
                               const struct weir_named_limit *named, int64_t now_us)
 {
-    double most = (double)named->value;
-    if (budget->lane_count > 1 && most > 0)
-        vote_shared(budget, flight->beside > ONE_OF_MANY * most, flight->together > most);
-    double fewer = most > 0 ? most : ceil(flight->beside) - 1;
-    bool again = most > 0 && fewer >= budget->concurrent; /* others are there */
-    if (again && flight->beside < A_FEW * budget->concurrent)
+    if (flight->sent_us < budget->reopens_us && flight->beside < A_FEW * budget->concurrent)
         return;
-    if (again)
+    double fewer = ceil(flight->beside) - 1;
+    if (named->value > 0)
+        fewer = (double)named->value;
+    if (named->value > 0 && fewer >= budget->concurrent) /* not the first time: others are there */
         fewer = CONCURRENT_AGAIN * budget->concurrent;
     if (fewer < budget->concurrent)
         budget->concurrent = fewer > 1 ? fewer : 1;
@@ -421,6 +437,8 @@ static void on_throttle(struct weir_budget *budget, uint32_t lane,
         learn_limit(budget, lane, WEIR_BUDGET_EXECUTION, &verdict->limit, now_us);
     else
         learn_concurrency(budget, flight, &verdict->limit, now_us);
+    if (verdict->throttle == WEIR_THROTTLE_CONCURRENCY && verdict->limit.value > 0)
+        vote_shared(budget, flight->beside, flight->together, (double)verdict->limit.value, now_us);
 }
 
 /* Where nobody says what share of the time is charged, a smaller one is tried until a throttle. */
@@ -440,6 +458,7 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
         return;
     budget->clean_us = now_us;
     budget->caution *= CAUTION_FADES;
+    budget->blamed = 0;
     if (budget->concurrent < PUBLISHED_CONCURRENT - CONCURRENT_SPARE &&
         now_us - budget->concurrent_us > CONCURRENT_WINDOWS * budget->window_us)
         budget->concurrent += 1;
@@ -451,8 +470,7 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
  * used up. */
 static void go_on_trying(struct weir_budget *budget, int64_t now_us)
 {
-    bool told = budget->lanes[0].heard_us != WEIR_NEVER;
-    if (!told && budget->tried_us > budget->throttled_us &&
+    if (!is_told(budget) && budget->tried_us > budget->throttled_us &&
         now_us - budget->tried_us > budget->window_us / TRIES)
         try_share(budget, now_us);
 }
@@ -470,6 +488,7 @@ static void explore(struct weir_budget *budget, int64_t now_us)
     if (failed || now_us - since_us < budget->window_us / EXPLORES)
         return;
     budget->explored_us = now_us;
+    budget->was_bound = false;
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
             budget->lanes[i].quotas[which].limit *= EXPLORE_STEP;
@@ -528,6 +547,8 @@ static void answered(void *state, const struct weir_policy_lease *lease,
         weir_ledger_advance(&budget->lanes[i].ledger, now_us);
     if (class_ == WEIR_CLASS_THROTTLE) {
         on_throttle(budget, lane, &flight, lease, &answer->verdict, now_us);
+        if (reopens_us > budget->reopens_us)
+            budget->reopens_us = reopens_us;
         if (lane != lease->lane)
             budget->lanes[lane].shut_us = reopens_us;
     } else {

@@ -106,8 +106,10 @@ static double larger(double a, double b)
  * to be like ours. */
 static double grain_of(const struct weir_budget *budget, int which)
 {
-    if (which == WEIR_BUDGET_REQUESTS || budget->guard.y <= 0)
+    if (which == WEIR_BUDGET_REQUESTS || budget->average_us <= 0)
         return 1;
+    if (budget->guard.y <= 0)
+        return weir_budget_rho(budget) * budget->average_us;
     return weir_budget_rho(budget) * budget->guard.yy / budget->guard.y;
 }
 

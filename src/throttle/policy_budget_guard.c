@@ -239,15 +239,18 @@ static double on_line(const struct weir_guard *guard, double in_flight)
 static void fall(struct weir_guard *guard, double floor, int64_t now_us)
 {
     double at_floor = on_line(guard, floor);
+    double least = guard->y / guard->weight / 4; /* as in slope() */
+    at_floor = at_floor > least ? at_floor : least;
     guard->hope_us = guard->lately_us - BETTER * (guard->lately_us - at_floor);
     guard->on_trial = at_floor < HOPEFUL * guard->lately_us;
-    guard->before = guard->cap;
+    if (guard->cap > guard->before || !guard->fallen)
+        guard->before = guard->cap;
     guard->started = true;
     set_cap(guard, floor, now_us);
 }
 
 /* Fewer at a time have not made it faster: it has got slower by itself. As many as before may go,
- * and for a window nothing is blamed on their number. */
+ * and for a window that stays so: nothing is blamed on their number. */
 static void judge_fall(struct weir_guard *guard, int64_t window_us, int64_t now_us)
 {
     guard->on_trial = false;

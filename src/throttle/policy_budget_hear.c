@@ -315,8 +315,10 @@ static void merge_lanes(struct weir_budget *budget)
     budget->lane_count = 1;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
-    for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+    for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
         weir_quota_forget(&budget->lanes[0].quotas[which]); /* what seemed foreign was ours */
+        budget->lanes[0].quotas[which].ghost = 0;
+    }
     for (uint32_t i = 0; i < budget->flight_count; i++)
         budget->flights[i].lane = WEIR_BUDGET_ANY;
 }

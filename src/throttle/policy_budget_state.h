@@ -110,7 +110,8 @@ struct weir_budget {
     bool shared;        /* all servers draw on one account: one lane for all */
     double says_shared; /* times that requests to other servers moved what one of them said … */
     double says_alone;  /* … and that they did not; old ones fading */
-    uint32_t votes;     /* throttles in a row that only all of them together explain */
+    uint32_t blamed;    /* throttles that only all of them together explain, … */
+    int64_t blamed_us;  /* … and the last of them */
     bool pinned;        /* the affinity cookie holds: lanes can be chosen */
     double tries;       /* requests that were meant for a server, old ones fading */
     double hits;        /* of them, answered by it */
@@ -134,6 +135,7 @@ struct weir_budget {
     int successes;
     uint64_t throttle_events;
     int64_t throttled_us;
+    int64_t reopens_us; /* the last Retry-After of any lane is over */
     int64_t activity_us;
     double average_us;
     double spread_us; /* mean deviation of durations, and … */

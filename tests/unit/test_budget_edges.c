@@ -163,18 +163,16 @@ END_TEST
 
 START_TEST(as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one)
 {
-    struct weir_policy_lease held[30];
     setup();
-    be_throttled(WEIR_THROTTLE_CONCURRENCY, 60, 0); /* it was alone: another throttle still holds */
-    ck_assert_double_eq_tol(budget->concurrent, 50, 1e-6);
-    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-        held[i] = lend(0);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 60, 0); /* more than we send: somebody else is there */
     ck_assert_double_eq_tol(budget->concurrent, 0.85 * 50, 1e-6);
-    for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
-        give_back(&held[i], answer_ok(MS(1)));
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 8, 0); /* within the Retry-After of the first */
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 0, 0);
+    ck_assert_double_eq_tol(budget->concurrent, 0.85 * 50, 1e-6);
+    now_us += SECONDS(6);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 8, 0);
     ck_assert_double_eq_tol(budget->concurrent, 8, 1e-6);
+    now_us += SECONDS(6);
     be_throttled(WEIR_THROTTLE_CONCURRENCY, 0, 0); /* it was alone */
     ck_assert_double_eq_tol(budget->concurrent, 1, 1e-6);
     ck_assert(ask().ok);
@@ -232,6 +230,45 @@ START_TEST(a_throttle_on_another_server_shuts_that_one)
 END_TEST
 
 /* --- one account or several ------------------------------------------------------------------- */
+
+/* Two servers; throttles of 55 at a time that name 52, each for a flight after the last. */
+static void be_throttled_together(bool told, int times)
+{
+    struct weir_policy_lease held[55];
+    setup();
+    for (uint64_t server = 1; server <= 2; server++) {
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(SECONDS(1));
+        answer.budget.server_id = server;
+        answer.budget.requests_known = told;
+        answer.budget.requests_remaining = 5990;
+        give_back(&lease, answer);
+    }
+    for (int i = 0; i < times; i++) {
+        for (int j = 0; j < 55; j++)
+            held[j] = lend(0);
+        struct weir_answer answer = throttle(WEIR_THROTTLE_CONCURRENCY, 52, 0);
+        answer.budget.server_id = 1;
+        give_back(&held[54], answer);
+        for (int j = 0; j < 54; j++) {
+            answer = answer_ok(SECONDS(1));
+            answer.budget.server_id = 1 + j % 2;
+            give_back(&held[j], answer);
+        }
+        now_us += SECONDS(10);
+    }
+}
+
+START_TEST(without_headers_two_throttles_of_all_servers_together_tell_one_account)
+{
+    be_throttled_together(false, 1);
+    ck_assert_uint_eq(budget->lane_count, 2);
+    be_throttled_together(false, 2);
+    ck_assert_uint_eq(budget->lane_count, 1);
+    be_throttled_together(true, 5); /* headers know better */
+    ck_assert_uint_eq(budget->lane_count, 2);
+}
+END_TEST
 
 /* Five requests to one server, then five to the other; each says what is left of its account. */
 static void take_turns(bool one_account)
@@ -405,6 +442,7 @@ int main(void)
     suite_add(&s, as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one);
     suite_add(&s, caution_grows_with_every_throttle_up_to_a_tenth_and_fades);
     suite_add(&s, a_throttle_on_another_server_shuts_that_one);
+    suite_add(&s, without_headers_two_throttles_of_all_servers_together_tell_one_account);
     suite_add(&s, servers_that_draw_on_one_account_have_one_lane);
     suite_add(&s, servers_with_accounts_of_their_own_keep_their_lanes);
     suite_add(&s, flights_beyond_those_that_are_kept_are_booked_all_the_same);

@@ -163,15 +163,21 @@ static bool read_number(const struct weir_json_node *root, const char *name, int
            *ret >= min && *ret <= max;
 }
 
-static void read_with(struct weir_job *job, const struct weir_json_node *root)
+/* False: it is no list of strings. */
+static bool read_with(struct weir_job *job, const struct weir_json_node *root)
 {
     const struct weir_json_node *list = weir_json_find(root, "with");
     const char *with[WEIR_SPEC_WITH_MAX];
     size_t count = 0;
-    const struct weir_json_node *node = list && list->type == WEIR_JSON_ARRAY ? list->first : NULL;
-    for (; node && count < WEIR_SPEC_WITH_MAX; node = node->next)
+    if (list && (list->type != WEIR_JSON_ARRAY || list->count > WEIR_SPEC_WITH_MAX))
+        return false;
+    for (const struct weir_json_node *node = list ? list->first : NULL; node; node = node->next) {
+        if (node->type != WEIR_JSON_STRING)
+            return false;
         with[count++] = node->text.ptr;
+    }
     weir_job_keep_with(job, with, count);
+    return true;
 }
 
 static bool read_flag(const struct weir_json_node *root, const char *name)
@@ -202,7 +208,8 @@ static enum weir_status read_options(struct weir_job *job, const struct weir_jso
     if (!read_batch_size(root, &batch_size) ||
         !read_number(root, "service_began_us", 0, INT64_MAX, &job->service_began_us) ||
         (weir_json_find(root, "empty") &&
-         !read_number(root, "empty", WEIR_EMPTY_OMIT, WEIR_EMPTY_REJECT, &empty)))
+         !read_number(root, "empty", WEIR_EMPTY_OMIT, WEIR_EMPTY_REJECT, &empty)) ||
+        !read_with(job, root))
         return weir_fail(err, WEIR_E_INVALID, "the job's options are not as weir writes them");
     options->batch_size = batch_size;
     options->empty = (enum weir_empty)empty;
@@ -210,7 +217,6 @@ static enum weir_status read_options(struct weir_job *job, const struct weir_jso
         *text_at(options, i) = read_text(job, root, texts[i].name);
     for (size_t i = 0; i < FLAGS; i++)
         *flag_at(options, i) = read_flag(root, flags[i].name);
-    read_with(job, root);
     options->mapping = NULL;
     job->mapping_text = read_text(job, root, "mapping");
     return WEIR_OK;

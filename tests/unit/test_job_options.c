@@ -177,6 +177,28 @@ static void expect_text(const char *a, const char *b)
     ck_assert_str_eq(a ? a : "(none)", b ? b : "(none)");
 }
 
+/* The text of what is no string ends with the document. */
+START_TEST(constants_of_a_journal_that_are_no_strings_are_refused)
+{
+    static const char *const wrong[] = { "[1]", "[null]", "[[],\"a=b\"]", "{}", "\"a=b\"" };
+    struct weir_job_options options = good();
+    struct weir_job *job = new_job(&options);
+    char text[256];
+    snprintf(text, sizeof(text), "{\"batch_size\":100,\"service_began_us\":0,\"with\":%s}",
+             wrong[_i]);
+    struct weir_job_facts facts = { .job = "name",
+                                    .operation = "create",
+                                    .table = "account",
+                                    .organisation = "org",
+                                    .options = text,
+                                    .suffix = "csv" };
+    struct weir_error err;
+    ck_assert_int_eq(weir_job_facts_parse(job, &facts, &err), WEIR_E_INVALID);
+    ck_assert_str_eq(err.message, "the job's options are not as weir writes them");
+    free_job(job);
+}
+END_TEST
+
 START_TEST(every_option_that_shapes_the_work_comes_back)
 {
     static const char *const with[] = { "donotemail=true", "description=\"quoted\", \xc3\xa4" };
@@ -254,6 +276,8 @@ int main(void)
     suite_add_loop(&s, "what_cannot_be_is_named", what_cannot_be_is_named, 11);
     suite_add(&s, what_is_asked_for_goes_with_every_request_and_every_part_of_a_batch);
     suite_add_loop(&s, "logic_is_bypassed_as_the_word_says", logic_is_bypassed_as_the_word_says, 4);
+    suite_add_loop(&s, "constants_of_a_journal_that_are_no_strings_are_refused",
+                   constants_of_a_journal_that_are_no_strings_are_refused, 5);
     suite_add_loop(&s, "every_option_that_shapes_the_work_comes_back",
                    every_option_that_shapes_the_work_comes_back, 3);
     suite_add(&s, a_mapping_that_is_too_long_to_be_journaled_is_refused);

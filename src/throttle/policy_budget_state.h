@@ -20,6 +20,7 @@
 #define WEIR_BUDGET_FLIGHTS_MAX 512 /* of one connection */
 #define WEIR_BUDGET_KINDS       16
 #define WEIR_BUDGET_ANY         UINT32_MAX
+#define WEIR_BUDGET_AT_A_TIME   50 /* of the 52 that are published */
 
 /* The two budgets. */
 enum {
@@ -211,6 +212,15 @@ double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int whi
 /* An answer of a lane's server, after it was booked. In policy_budget_hear.c. */
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_headers *said, int64_t now_us);
+
+/* In policy_budget_throttle.c. The throttles of one flight teach once. */
+void weir_budget_throttled(struct weir_budget *budget, uint32_t lane,
+                           const struct weir_budget_flight *flight,
+                           const struct weir_policy_lease *lease,
+                           const struct weir_verdict *verdict, int64_t now_us);
+
+/* After every answer: whether it is time to try more, and whether a window was clean. */
+void weir_budget_try(struct weir_budget *budget, int64_t now_us);
 
 /* In policy_budget_forecast.c: members of struct weir_policy, and when the service would throttle
  * us if we went on as now; -1: never. */

@@ -138,6 +138,7 @@ struct campaign {
     uint32_t complete;
     uint32_t reused; /* cut ones on a connection that had answered before */
     uint32_t unsent; /* found their connection ended, and said so */
+    uint32_t lost;   /* went into a connection that the origin had ended: it may not have seen them */
 };
 
 static struct campaign campaign;
@@ -189,7 +190,9 @@ static void check_cut(void *ctx, uint32_t index, const struct weir_exchange_answ
     struct campaign *it = ctx;
     const struct cut *cut = &it->cuts[index];
     const struct canned *row = &canned[cut->answer];
-    bool whole = cut->bytes == strlen(row->bytes) && !row->never;
+    bool uncut = cut->bytes == strlen(row->bytes);
+    bool whole = uncut && !row->never;
+    bool ended = cut->how != 'k' && answer->ending == WEIR_ENDING_BROKEN;
     it->complete += answer->ending == WEIR_ENDING_COMPLETE;
     if (!answer->sent) { /* the end behind a whole answer was noticed just in time */
         assert_row(answer->ending == WEIR_ENDING_BROKEN && answer->reused);
@@ -197,8 +200,10 @@ static void check_cut(void *ctx, uint32_t index, const struct weir_exchange_answ
         return;
     }
     assert_row(answer->sent_us);
-    if (whole && cut->how == 'r' && answer->ending == WEIR_ENDING_BROKEN)
-        return; /* the reset may overtake the answer */
+    bool lost = uncut && ended && answer->reused;
+    it->lost += lost; /* the end behind the answer before was not noticed in time */
+    if (whole && (lost || (ended && cut->how == 'r')))
+        return; /* … or the reset has overtaken this answer */
     if (whole) {
         check_whole(row, cut, answer);
         return;
@@ -223,8 +228,10 @@ static void run_campaign(uint32_t in_flight)
                                .name = name_cut,
                                .heard = check_cut,
                                .ctx = &campaign });
-    ck_assert_uint_eq(origin_counts(origin).requests, campaign.count - campaign.unsent);
-    ck_assert_uint_eq(origin_counts(origin).whole, campaign.count - campaign.unsent);
+    struct origin_counts seen = origin_counts(origin);
+    ck_assert_uint_le(seen.requests, campaign.count - campaign.unsent);
+    ck_assert_uint_ge(seen.requests, campaign.count - campaign.unsent - campaign.lost);
+    ck_assert_uint_eq(seen.whole, seen.requests);
     suite_tally(campaign.count, campaign.count - campaign.complete);
 }
 
@@ -268,9 +275,10 @@ START_TEST(the_canned_answers_are_what_they_say)
         uint32_t whole = add_all_whole(*how);
         run_campaign(8);
         if (*how == 'k')
-            ck_assert_uint_eq(campaign.unsent, 0);
-        if (*how != 'r')
-            ck_assert_uint_eq(campaign.complete, whole - campaign.unsent);
+            ck_assert_uint_eq(campaign.unsent + campaign.lost, 0);
+        if (*how != 'r') /* those that cannot be told from cut ones are among the lost */
+            ck_assert_uint_ge(campaign.complete + campaign.unsent + campaign.lost, whole);
+        ck_assert_uint_le(campaign.complete, whole);
         teardown();
     }
 }
@@ -282,7 +290,7 @@ START_TEST(an_answer_cut_at_any_byte_by_a_clean_end_is_never_complete)
     add_all_cuts('c');
     run_campaign(IN_FLIGHT);
     ck_assert_uint_eq(campaign.complete, 0);
-    ck_assert_uint_eq(campaign.unsent, 0);
+    ck_assert_uint_eq(campaign.unsent + campaign.lost, 0);
     teardown();
 }
 END_TEST
@@ -293,7 +301,7 @@ START_TEST(an_answer_cut_at_any_byte_by_a_reset_is_never_complete)
     add_all_cuts('r');
     run_campaign(IN_FLIGHT);
     ck_assert_uint_eq(campaign.complete, 0);
-    ck_assert_uint_eq(campaign.unsent, 0);
+    ck_assert_uint_eq(campaign.unsent + campaign.lost, 0);
     teardown();
 }
 END_TEST
@@ -310,7 +318,7 @@ START_TEST(an_answer_cut_on_a_reused_connection_is_never_complete)
     }
     run_campaign(16);
     ck_assert_uint_eq(campaign.complete, campaign.count / 2);
-    ck_assert_uint_eq(campaign.unsent, 0);
+    ck_assert_uint_eq(campaign.unsent + campaign.lost, 0);
     ck_assert_uint_gt(campaign.reused, campaign.count / 8);
     teardown();
 }

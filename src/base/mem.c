@@ -2,7 +2,6 @@
 /* The one allocator; see mem.h. */
 #include "base/mem.h"
 
-#include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,41 +43,4 @@ char *weir_strndup(const char *text, size_t len)
 char *weir_strdup(const char *text)
 {
     return weir_strndup(text, strlen(text));
-}
-
-/* --- wiping ----------------------------------------------------------------------------------- */
-
-void *weir_wiping_malloc(size_t bytes)
-{
-    return malloc(bytes);
-}
-
-void *weir_wiping_calloc(size_t count, size_t size)
-{
-    return calloc(count, size);
-}
-
-void weir_wiping_free(void *memory)
-{
-    if (memory)
-        explicit_bzero(memory, malloc_usable_size(memory));
-    free(memory);
-}
-
-/* Always moved: what realloc() leaves behind would not be wiped. */
-void *weir_wiping_realloc(void *memory, size_t bytes)
-{
-    void *moved = malloc(bytes);
-    if (moved && memory) {
-        size_t held = malloc_usable_size(memory);
-        memcpy(moved, memory, held < bytes ? held : bytes);
-    }
-    if (moved || bytes == 0)
-        weir_wiping_free(memory);
-    return moved;
-}
-
-char *weir_wiping_strdup(const char *text)
-{
-    return strdup(text);
 }

@@ -21,14 +21,4 @@ char *weir_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 /* A terminated copy of the `len` bytes at `text`. Never NULL. */
 char *weir_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
 
-/*
- * The C library's allocator with a free that wipes: for libraries that secrets pass through. These
- * may return NULL; whoever called them has to cope.
- */
-void *weir_wiping_malloc(size_t bytes);
-void *weir_wiping_calloc(size_t count, size_t size);
-void *weir_wiping_realloc(void *memory, size_t bytes);
-char *weir_wiping_strdup(const char *text);
-void weir_wiping_free(void *memory);
-
 #endif

@@ -17,12 +17,10 @@ bool weir_str_equal(struct weir_str a, struct weir_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-bool weir_str_equal_nocase(struct weir_str a, struct weir_str b)
+bool weir_str_same_nocase(const char *a, const char *b, size_t len)
 {
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++) {
-        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+    for (size_t i = 0; i < len; i++) {
+        if (lower(a[i]) != lower(b[i]))
             return false;
     }
     return true;

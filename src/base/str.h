@@ -28,8 +28,14 @@ static inline struct weir_str weir_str_from(const char *text)
 }
 
 bool weir_str_equal(struct weir_str a, struct weir_str b);
-bool weir_str_equal_nocase(struct weir_str a, struct weir_str b);
+bool weir_str_same_nocase(const char *a, const char *b, size_t len);
 bool weir_str_starts_nocase(struct weir_str text, const char *prefix);
+
+/* Mostly they differ in length already. */
+static inline bool weir_str_equal_nocase(struct weir_str a, struct weir_str b)
+{
+    return a.len == b.len && weir_str_same_nocase(a.ptr, b.ptr, a.len);
+}
 
 /* Without blanks, tabs and line ends on either side. */
 struct weir_str weir_str_trim(struct weir_str text);

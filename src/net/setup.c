@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/wiping.h"
 #include "net/transport_parts.h"
 #include "weir/weir.h"
 
@@ -41,11 +41,13 @@ static void set_safety(CURL *easy, const struct weir_transport *transport)
 
 static void set_proxy(CURL *easy, const struct weir_transport *transport)
 {
-    /* "" also keeps libcurl from asking the environment. */
-    if (transport->origin.loopback || transport->origin.link_local)
+    /* "" also keeps libcurl from asking the environment, which it would do for every request. */
+    if (transport->origin.loopback || transport->origin.link_local) {
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    else if (transport->proxy)
+        curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+    } else if (transport->proxy) {
         curl_easy_setopt(easy, CURLOPT_PROXY, transport->proxy);
+    }
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
 }

@@ -51,7 +51,7 @@ CALLS = {
     r"\b(getrandom|random|rand|srand|drand48)\s*\(": ("src/base/rng.c",),
     r"\b(sleep|usleep|nanosleep)\s*\(": (),
     r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|alloca)\s*\(": (),
-    r"\b(malloc|calloc|realloc|strdup|strndup)\s*\(": ("src/base/mem.c",),
+    r"\b(malloc|calloc|realloc|strdup|strndup)\s*\(": ("src/base/mem.c", "src/base/wiping.c"),
     r"\b(printf|puts|perror|exit)\s*\(": ("apps/",),
 }
 

@@ -32,16 +32,27 @@ struct weir_feed {
     pthread_t thread;
     bool thread_runs;
 
+    /* Changed by the reader's thread only; in the same file row and offset go on without the lock,
+     * so that one may be some rows ahead of the other. */
     pthread_mutex_t lock;
     struct weir_feed_position position;
 };
 
+static void note_row(struct weir_feed_position *position, const struct weir_record *record)
+{
+    __atomic_store_n(&position->last_row, record->number, __ATOMIC_RELAXED);
+    __atomic_store_n(&position->offset, record->place.end, __ATOMIC_RELAXED);
+}
+
 static void note_position(struct weir_feed *feed, const struct weir_record *record)
 {
+    if (feed->position.file == record->place.file) {
+        note_row(&feed->position, record);
+        return;
+    }
     pthread_mutex_lock(&feed->lock);
-    feed->position.last_row = record->number;
     feed->position.file = record->place.file;
-    feed->position.offset = record->place.end;
+    note_row(&feed->position, record);
     pthread_mutex_unlock(&feed->lock);
 }
 
@@ -56,7 +67,13 @@ static void note_end(struct weir_feed *feed, bool complete, bool limited)
 struct weir_feed_position weir_feed_position(struct weir_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
-    struct weir_feed_position position = feed->position;
+    struct weir_feed_position position = {
+        .last_row = __atomic_load_n(&feed->position.last_row, __ATOMIC_RELAXED),
+        .file = feed->position.file,
+        .offset = __atomic_load_n(&feed->position.offset, __ATOMIC_RELAXED),
+        .complete = feed->position.complete,
+        .limited = feed->position.limited,
+    };
     pthread_mutex_unlock(&feed->lock);
     return position;
 }

@@ -4,7 +4,8 @@
  *
  *     add     full, or has something come back? lock ─ wait ─ take the serials ─ unlock
  *             packer: forget those, add the draft, take what is closed now        no lock
- *             lock ─ closed? throw it away : queue it ─ unlock ─ was empty? ready()
+ *             nothing is? count the row                                           no lock
+ *             else lock ─ closed? throw it away : queue it ─ unlock ─ was empty? ready()
  *
  * A reader that waits for room sleeps until half of it is there. Woken for each batch that is taken
  * it would add one and sleep again: two switches between threads for every request.
@@ -18,6 +19,9 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+
+/* Beside the rows that were added: no more are, and none is counted. */
+#define CLOSED (UINT64_C(1) << 63)
 
 /* A batch that was given back and left something behind. */
 struct held {
@@ -53,13 +57,18 @@ struct weir_intake {
     uint64_t *returned;      /* serials that came back and the packer does not know of */
     uint32_t returned_count; /* atomic: the reader looks without the lock whether there are any */
     uint32_t returned_capacity;
-    struct weir_intake_rows added;
+    uint64_t added; /* rows, with CLOSED; atomic: the reader counts without the lock */
+    uint64_t added_tainted;
     struct weir_intake_rows taken;
-    bool closed;
     bool ended;
     enum weir_status end_status;
     struct weir_error end_error;
 };
+
+static bool is_closed(const struct weir_intake *intake)
+{
+    return __atomic_load_n(&intake->added, __ATOMIC_RELAXED) & CLOSED;
+}
 
 /* --- beginning and end ------------------------------------------------------------------------ */
 
@@ -126,7 +135,7 @@ static bool is_full(const struct weir_intake *intake)
 static void wait_for_room(struct weir_intake *intake)
 {
     intake->sleeping = is_full(intake);
-    while (!intake->closed && intake->sleeping)
+    while (!is_closed(intake) && intake->sleeping)
         pthread_cond_wait(&intake->room, &intake->lock);
     intake->full = false;
 }
@@ -168,6 +177,14 @@ static bool is_tainted(const struct weir_intake *intake, const struct weir_draft
     return weir_row_may_be_sent(&row, intake->options.tainted_through);
 }
 
+/* False: the loop takes no more. Nobody else counts, so only closing can be in between. */
+static bool count_row(struct weir_intake *intake)
+{
+    uint64_t rows = __atomic_load_n(&intake->added, __ATOMIC_RELAXED);
+    return !(rows & CLOSED) && __atomic_compare_exchange_n(&intake->added, &rows, rows + 1, false,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Under the lock. */
 static void queue(struct weir_intake *intake, struct weir_batch *batches, size_t bytes)
 {
@@ -183,12 +200,16 @@ static bool hand_over(struct weir_intake *intake, const struct weir_draft *draft
 {
     size_t bytes;
     struct weir_batch *batches = take_closed(intake->packer, &bytes);
+    bool tainted = draft && is_tainted(intake, draft);
+    if (draft && !batches && !tainted)
+        return count_row(intake);
     pthread_mutex_lock(&intake->lock);
-    bool open = !intake->closed;
+    bool open = !is_closed(intake);
     bool news = open && batches && !intake->first;
     if (open) {
-        intake->added.rows += draft != NULL;
-        intake->added.tainted += draft && is_tainted(intake, draft);
+        if (draft)
+            count_row(intake);
+        intake->added_tainted += tainted;
         queue(intake, batches, bytes);
         intake->full = is_full(intake);
     }
@@ -217,10 +238,10 @@ enum weir_status weir_intake_flush(struct weir_intake *intake)
 void weir_intake_add_block(struct weir_intake *intake, const struct weir_block *block)
 {
     pthread_mutex_lock(&intake->lock);
-    while (!intake->closed && intake->block_count == WEIR_INTAKE_BLOCKS_MAX)
+    while (!is_closed(intake) && intake->block_count == WEIR_INTAKE_BLOCKS_MAX)
         pthread_cond_wait(&intake->room, &intake->lock);
-    bool news = !intake->closed && !intake->block_count;
-    if (!intake->closed) {
+    bool news = !is_closed(intake) && !intake->block_count;
+    if (!is_closed(intake)) {
         uint32_t at = (intake->block_first + intake->block_count++) % WEIR_INTAKE_BLOCKS_MAX;
         intake->blocks[at] = *block;
     }
@@ -309,9 +330,9 @@ struct weir_intake_rows weir_intake_close(struct weir_intake *intake)
 {
     pthread_mutex_lock(&intake->lock);
     struct weir_batch *batches = intake->first;
-    struct weir_intake_rows left = { intake->added.rows - intake->taken.rows,
-                                     intake->added.tainted - intake->taken.tainted };
-    intake->closed = true;
+    uint64_t added = __atomic_fetch_or(&intake->added, CLOSED, __ATOMIC_RELAXED) & ~CLOSED;
+    struct weir_intake_rows left = { added - intake->taken.rows,
+                                     intake->added_tainted - intake->taken.tainted };
     intake->first = NULL;
     intake->end = &intake->first;
     intake->queue_bytes = 0;
@@ -324,10 +345,7 @@ struct weir_intake_rows weir_intake_close(struct weir_intake *intake)
 
 uint64_t weir_intake_rows(struct weir_intake *intake)
 {
-    pthread_mutex_lock(&intake->lock);
-    uint64_t rows = intake->added.rows;
-    pthread_mutex_unlock(&intake->lock);
-    return rows;
+    return __atomic_load_n(&intake->added, __ATOMIC_RELAXED) & ~CLOSED;
 }
 
 /* --- the loop's: what is over ----------------------------------------------------------------- */
@@ -335,7 +353,7 @@ uint64_t weir_intake_rows(struct weir_intake *intake)
 /* For the packer, the next time that the reader comes by; if he will. Under the lock. */
 static void return_serial(struct weir_intake *intake, uint64_t serial)
 {
-    if (intake->closed || intake->ended)
+    if (is_closed(intake) || intake->ended)
         return;
     if (intake->returned_count == intake->returned_capacity) {
         intake->returned_capacity = intake->returned_capacity ? 2 * intake->returned_capacity : 64;

@@ -27,8 +27,8 @@ void weir_landing_steer(struct weir_landing *landing, uint32_t i, enum weir_cour
 
 void weir_landing_steer_all(struct weir_landing *landing, enum weir_course course)
 {
-    for (uint32_t i = 0; i < landing->load->row_count; i++)
-        weir_landing_steer(landing, i, course);
+    memset(landing->courses, (int)course, landing->load->row_count);
+    landing->counts[course] += landing->load->row_count;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -64,8 +64,10 @@ void weir_landing_end(struct weir_landing *landing, uint32_t i, enum weir_fate f
 
 void weir_landing_end_all(struct weir_landing *landing, enum weir_fate fate)
 {
-    for (uint32_t i = 0; i < landing->load->row_count; i++)
-        weir_landing_end(landing, i, fate);
+    struct weir_load *load = landing->load;
+    for (uint32_t i = 0; i < load->row_count; i++)
+        weir_executor_end_row(landing->executor, load->batch, load->rows[i], fate);
+    weir_landing_steer_all(landing, WEIR_COURSE_OVER);
 }
 
 /* --- failures that pass ----------------------------------------------------------------------- */

@@ -24,17 +24,36 @@ static bool has_its_id(const struct weir_landing *landing, uint32_t i)
     return !text.len || (weir_guid_parse(text, &sent) && weir_guid_equal(&sent, answered));
 }
 
-static void done_row(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)
+/* The service gave or confirmed an id. */
+static void note_id(struct weir_landing *landing, uint32_t i, const struct weir_guid *id)
 {
     struct weir_row_state *state = weir_load_state(landing->load, i);
+    state->id_known = true;
+    state->id = *id;
+    landing->foreign_id |= weir_landing_is_create(landing) && !has_its_id(landing, i);
+}
+
+static void count_done(struct weir_landing *landing, uint32_t rows)
+{
     landing->executor->any_done = true;
-    if (item && item->id_known) {
-        state->id_known = true;
-        state->id = item->id;
-        landing->foreign_id |= weir_landing_is_create(landing) && !has_its_id(landing, i);
-    }
-    landing->executor->result.connections[landing->load->lease.connection].rows_done++;
+    landing->executor->result.connections[landing->load->lease.connection].rows_done += rows;
+}
+
+static void done_row(struct weir_landing *landing, uint32_t i, const struct weir_report_item *item)
+{
+    if (item->id_known)
+        note_id(landing, i, &item->id);
+    count_done(landing, 1);
     weir_landing_end(landing, i, WEIR_FATE_DONE);
+}
+
+static void done_all(struct weir_landing *landing)
+{
+    const struct weir_guid *ids = landing->report->ids;
+    for (uint32_t i = 0; ids && i < landing->load->row_count; i++)
+        note_id(landing, i, &ids[i]);
+    count_done(landing, landing->load->row_count);
+    weir_landing_end_all(landing, WEIR_FATE_DONE);
 }
 
 static void taint(struct weir_landing *landing, uint32_t i)
@@ -243,7 +262,8 @@ static bool may_have_begun(const struct weir_landing *landing)
 {
     const struct weir_verdict *verdict = &landing->report->answer.verdict;
     return landing->executor->plan.elastic && landing->load->mode == WEIR_LOAD_BULK &&
-           verdict->class_ != WEIR_CLASS_THROTTLE && verdict->class_ != WEIR_CLASS_PRIVILEGE &&
+           verdict->class_ != WEIR_CLASS_OK && verdict->class_ != WEIR_CLASS_THROTTLE &&
+           verdict->class_ != WEIR_CLASS_PRIVILEGE &&
            verdict->class_ != WEIR_CLASS_BAD_CREDENTIALS && verdict->http_status != 0;
 }
 
@@ -256,8 +276,7 @@ static void read_whole(struct weir_landing *landing)
         taint(landing, i);
     switch (verdict->class_) {
     case WEIR_CLASS_OK:
-        for (uint32_t i = 0; i < landing->load->row_count; i++)
-            done_row(landing, i, NULL);
+        done_all(landing);
         break;
     case WEIR_CLASS_THROTTLE:
     case WEIR_CLASS_UNSENT:

@@ -102,11 +102,13 @@ static void make_rows(struct weir_packing *packing)
 }
 
 /* Behind the others, with a comma behind it, so that the end of the frame fits as well. */
-static void write_row(struct weir_packing *packing, struct weir_row *row)
+static void write_row(struct weir_packing *packing, const struct weir_draft *draft,
+                      struct weir_row *row)
 {
     struct weir_packing_memory *message = &packing->message;
     struct weir_guid *id = &packing->ids[packing->row_count];
-    size_t bytes = weir_bulk_written_bytes(packing->writer, &row->target, id);
+    size_t bytes = weir_bulk_written_bytes(packing->writer, &row->target,
+                                           draft->id_known ? &draft->id : NULL, id);
     if (!bytes) { /* whoever sends it will say why not */
         packing->unwritten = true;
         return;
@@ -158,7 +160,7 @@ size_t weir_packing_add(struct weir_packing *packing, const struct weir_draft *d
     struct weir_row *row = &packing->rows[packing->row_count];
     copy_draft(draft, row);
     if (!row->refusal.len && !row->idle)
-        write_row(packing, row);
+        write_row(packing, draft, row);
     else
         packing->ids[packing->row_count] = (struct weir_guid){ 0 };
     keep_texts(packing, row);

@@ -197,31 +197,23 @@ static void fail_as_not_whole(struct weir_report *report, const char *message)
 
 static void read_created(struct weir_str body, uint32_t row_count, struct weir_report *report)
 {
-    struct weir_guid *ids = weir_realloc(NULL, row_count, sizeof(*ids));
-    if (weir_answer_ids(body, row_count, ids, NULL) == WEIR_OK) {
-        make_items(report, row_count);
-        for (uint32_t i = 0; i < row_count; i++) {
-            report->items[i].id = ids[i];
-            report->items[i].id_known = true;
-        }
-    } else {
-        fail_as_not_whole(report, "the answer does not have the ids of the rows");
-    }
-    free(ids);
+    report->ids = weir_realloc(NULL, row_count, sizeof(*report->ids));
+    if (weir_answer_ids(body, row_count, report->ids, NULL) == WEIR_OK)
+        return;
+    free(report->ids);
+    report->ids = NULL;
+    fail_as_not_whole(report, "the answer does not have the ids of the rows");
 }
 
 /* The service itself has said so, with or without a body; not a page in its place, and not a part
  * of what it said. */
-static void read_accepted(const struct weir_report_exchange *exchange, uint32_t row_count,
-                          struct weir_report *report)
+static void read_accepted(const struct weir_report_exchange *exchange, struct weir_report *report)
 {
     struct weir_str version =
         weir_signal_header(exchange->headers, exchange->header_count, "OData-Version");
     struct weir_str root;
     bool complete = exchange->body.len == 0 || weir_scan_document(exchange->body, &root);
-    if (exchange->status == 204 || (version.len && complete))
-        make_items(report, row_count);
-    else
+    if (exchange->status != 204 && (!version.len || !complete))
         fail_as_not_whole(report, "the answer is not one to a bulk message");
 }
 
@@ -309,7 +301,7 @@ void weir_report_read(const struct weir_report_exchange *exchange, enum weir_loa
     else if (is_create)
         read_created(exchange->body, row_count, ret);
     else
-        read_accepted(exchange, row_count, ret);
+        read_accepted(exchange, ret);
 }
 
 void weir_report_release(struct weir_report *report)
@@ -319,6 +311,7 @@ void weir_report_release(struct weir_report *report)
         free(report->items[i].request_id);
     }
     free(report->items);
+    free(report->ids);
     free(report->message);
     free(report->request_id);
     *report = (struct weir_report){ 0 };

@@ -3,10 +3,11 @@
  * What came back for a load, as the executor wants to know it: what the pool learns, and what each
  * row is told. Made from bytes; pure.
  *
- *     no items    what `answer` says goes for every row, and is no row's own
- *     items       one for each row, in its order: a $batch, a success, or an elastic table that
- *                 says which rows failed. `answer` is then what the pool learns of it, a throttle
- *                 if any row met one
+ *     no items    what `answer` says goes for every row, and is no row's own; of a success there
+ *                 are the ids, if rows were created
+ *     items       one for each row, in its order: a $batch, or an elastic table that says which
+ *                 rows failed. `answer` is then what the pool learns of it, a throttle if any row
+ *                 met one
  */
 #ifndef WEIR_BULK_REPORT_H
 #define WEIR_BULK_REPORT_H
@@ -56,6 +57,7 @@ struct weir_report {
     char *request_id; /* NULL: none */
     struct weir_report_item *items; /* NULL: none */
     uint32_t item_count;
+    struct weir_guid *ids; /* that the service gave or confirmed, one for each row; NULL: none */
 };
 
 /* Of a load of `row_count` rows of a table; `is_create`: they were to be created. Release it

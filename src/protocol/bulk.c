@@ -186,12 +186,17 @@ void weir_bulk_writer_release(struct weir_bulk_writer *writer)
     weir_buf_release(&writer->opening);
 }
 
+/* What goes by an id that was made into its text needs no other name, and is fine by any message.
+ */
 size_t weir_bulk_written_bytes(const struct weir_bulk_writer *writer,
-                               const struct weir_target *target, struct weir_guid *ret_id)
+                               const struct weir_target *target, const struct weir_guid *id,
+                               struct weir_guid *ret_id)
 {
     enum weir_naming naming = messages[writer->message].naming;
-    *ret_id = (struct weir_guid){ 0 };
-    if (!writer->opening.len || weir_target_check_id(target, naming, ret_id, NULL) != WEIR_OK)
+    *ret_id = id ? *id : (struct weir_guid){ 0 };
+    if (!writer->opening.len)
+        return 0;
+    if ((!id || target->key.len) && weir_target_check_id(target, naming, ret_id, NULL) != WEIR_OK)
         return 0;
     return weir_bulk_target_bytes(writer->table, target);
 }

@@ -76,9 +76,13 @@ void weir_bulk_writer_init(struct weir_bulk_writer *writer, enum weir_bulk_messa
                            const struct weir_table_names *table);
 void weir_bulk_writer_release(struct weir_bulk_writer *writer);
 
-/* Bytes of a row, and its id (zeros: it has none); 0: weir_bulk_body() would refuse it. */
+/*
+ * Bytes of a row, and its id (zeros: it has none); 0: weir_bulk_body() would refuse it. `id`: the
+ * one that target->id was made from; NULL: nobody knows what stands there.
+ */
 size_t weir_bulk_written_bytes(const struct weir_bulk_writer *writer,
-                               const struct weir_target *target, struct weir_guid *ret_id);
+                               const struct weir_target *target, const struct weir_guid *id,
+                               struct weir_guid *ret_id);
 
 /* Write a row of so many bytes; its id, key and members are from now on what was written. */
 void weir_bulk_write(const struct weir_bulk_writer *writer, struct weir_target *target, char *to);

@@ -35,27 +35,70 @@ static inline uint64_t load(const char *bytes)
     return word;
 }
 
-/* Less than eight bytes, and blanks. */
+static inline uint64_t load_half(const char *bytes)
+{
+    uint32_t half;
+    memcpy(&half, bytes, sizeof(half));
+    return half;
+}
+
+/* One to seven bytes, some of them more than once. */
 static inline uint64_t load_some(struct weir_str text)
 {
-    char bytes[8] = { ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ' };
-    for (size_t i = 0; i < text.len; i++)
-        bytes[i] = text.ptr[i];
-    return load(bytes);
+    if (text.len >= 4)
+        return load_half(text.ptr) | load_half(text.ptr + text.len - 4) << 32;
+    uint64_t word = ONES * (unsigned char)text.ptr[0];
+    for (size_t i = 1; i < text.len; i++)
+        word = word << 8 | (unsigned char)text.ptr[i];
+    return word;
 }
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+static inline __m128i load_two(const char *first, const char *second)
+{
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)first),
+                              _mm_loadl_epi64((const __m128i *)(const void *)second));
+}
+
+/* As above, of sixteen bytes; those above 0x7F are negative. */
+static inline bool have_special(__m128i bytes)
+{
+    __m128i special = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)),
+                                   _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                                _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
+    return _mm_movemask_epi8(special);
+}
+
+/* Of eight bytes or more; the last ones may be looked at twice. */
+static inline bool has_special_text(struct weir_str text)
+{
+    const char *at = text.ptr;
+    const char *end = text.ptr + text.len;
+    for (; end - at > 16; at += 16) {
+        if (have_special(_mm_loadu_si128((const __m128i *)(const void *)at)))
+            return true;
+    }
+    return have_special(load_two(end - at >= 8 ? at : end - 8, end - 8));
+}
+#else
+static inline bool has_special_text(struct weir_str text)
+{
+    for (size_t at = 0; at + 8 < text.len; at += 8) {
+        if (has_special(load(text.ptr + at)))
+            return true;
+    }
+    return has_special(load(text.ptr + text.len - 8));
+}
+#endif
 
 static bool is_plain_text(const struct weir_cell_rule *rule, struct weir_str cell)
 {
     uint32_t max = rule->column->length_max;
     if (max && cell.len > max)
         return false;
-    if (cell.len < 8)
-        return !has_special(load_some(cell));
-    for (size_t at = 0; at + 8 < cell.len; at += 8) {
-        if (has_special(load(cell.ptr + at)))
-            return false;
-    }
-    return !has_special(load(cell.ptr + cell.len - 8)); /* some of them a second time */
+    return cell.len < 8 ? !has_special(load_some(cell)) : !has_special_text(cell);
 }
 
 /* ---- numbers ---- */

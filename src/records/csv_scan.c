@@ -21,35 +21,70 @@
 #if defined(__SSE2__) && !defined(WEIR_CSV_PORTABLE)
 #include <emmintrin.h>
 
-static uint64_t equal_mask(const char *bytes, char c)
+static inline __m128i part_of(const char *bytes, int i)
 {
-    __m128i wanted = _mm_set1_epi8(c);
+    return _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));
+}
+
+static inline uint64_t bits_of(__m128i part, int i)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(part) << (16 * i);
+}
+
+static uint64_t line_end_mask(const char *bytes)
+{
     uint64_t mask = 0;
     for (int i = 0; i < WEIR_CSV_STRIDE / 16; i++) {
-        __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));
-        uint64_t bits = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(part, wanted));
-        mask |= bits << (16 * i);
+        __m128i part = part_of(bytes, i);
+        mask |= bits_of(_mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('\n')),
+                                     _mm_cmpeq_epi8(part, _mm_set1_epi8('\r'))),
+                        i);
     }
     return mask;
 }
+
+static inline void set_masks(struct weir_csv *csv, const char *bytes)
+{
+    uint64_t quotes = 0;
+    uint64_t specials = 0;
+    for (int i = 0; i < WEIR_CSV_STRIDE / 16; i++) {
+        __m128i part = part_of(bytes, i);
+        __m128i quote = _mm_cmpeq_epi8(part, _mm_set1_epi8('"'));
+        __m128i separator = _mm_cmpeq_epi8(part, _mm_set1_epi8(csv->options.separator));
+        __m128i end = _mm_or_si128(_mm_cmpeq_epi8(part, _mm_set1_epi8('\n')),
+                                   _mm_cmpeq_epi8(part, _mm_set1_epi8('\r')));
+        quotes |= bits_of(quote, i);
+        specials |= bits_of(_mm_or_si128(_mm_or_si128(quote, separator), end), i);
+    }
+    csv->quotes = quotes;
+    csv->specials = specials;
+}
 #else
-static uint64_t equal_mask(const char *bytes, char c)
+static uint64_t line_end_mask(const char *bytes)
 {
     uint64_t mask = 0;
     for (int i = 0; i < WEIR_CSV_STRIDE; i++)
-        mask |= (uint64_t)(bytes[i] == c) << i;
+        mask |= (uint64_t)(bytes[i] == '\n' || bytes[i] == '\r') << i;
     return mask;
+}
+
+static inline void set_masks(struct weir_csv *csv, const char *bytes)
+{
+    csv->quotes = 0;
+    csv->specials = line_end_mask(bytes);
+    for (int i = 0; i < WEIR_CSV_STRIDE; i++) {
+        csv->quotes |= (uint64_t)(bytes[i] == '"') << i;
+        csv->specials |= (uint64_t)(bytes[i] == csv->options.separator) << i;
+    }
+    csv->specials |= csv->quotes;
 }
 #endif
 
 /* Look at the stride that begins at `at`. The window has zeros behind its end: nothing is there. */
 static void load(struct weir_csv *csv, size_t at)
 {
-    const char *bytes = csv->window + at;
     csv->block = at;
-    csv->quotes = equal_mask(bytes, '"');
-    csv->specials = csv->quotes | equal_mask(bytes, csv->options.separator) |
-                    equal_mask(bytes, '\n') | equal_mask(bytes, '\r');
+    set_masks(csv, csv->window + at);
 }
 
 /* The next byte that means something, from csv->at on; csv->len: there is none. */
@@ -295,22 +330,23 @@ static void skim(struct weir_csv *csv)
         load(csv, csv->at);
     struct skim k = { .block = csv->block, .field = csv->field, .cell_count = csv->cell_count };
     k.mask = csv->specials & UINT64_MAX << (csv->at - csv->block);
-    const char separator = csv->options.separator;
-    const uint32_t fields_max = csv->options.fields_max;
+    const struct weir_format_options *bounds = &csv->options;
     size_t at;
     for (;;) {
         at = skim_next(csv, &k);
-        csv->field = k.field;
-        if (at == csv->len || k.cell_count == fields_max || too_long(csv, at))
+        size_t end = at - csv->begin;
+        if (at == csv->len || k.cell_count == bounds->fields_max ||
+            end > bounds->record_bytes_max || end - k.field > bounds->field_bytes_max)
             break;
         char c = csv->window[at];
-        if (c == separator) {
-            skim_cell(csv, &k, k.field, at - csv->begin);
-            k.field = at + 1 - csv->begin;
-        } else if (c != '"' || (at - csv->begin == k.field && !skim_quoted(csv, &k, at))) {
+        if (c == bounds->separator) {
+            skim_cell(csv, &k, k.field, end);
+            k.field = end + 1;
+        } else if (c != '"' || (end == k.field && !skim_quoted(csv, &k, at))) {
             break;
         }
     }
+    csv->field = k.field;
     csv->at = at;
     csv->cell_count = k.cell_count;
 }
@@ -347,7 +383,7 @@ uint64_t weir_csv_count_lines(const struct weir_csv *csv)
     uint64_t lines = 0;
     const char *end = csv->window + csv->begin + csv->end;
     for (const char *at = csv->window + csv->begin; at < end; at += WEIR_CSV_STRIDE) {
-        uint64_t mask = equal_mask(at, '\n') | equal_mask(at, '\r');
+        uint64_t mask = line_end_mask(at);
         for (; mask; mask &= mask - 1) {
             const char *c = at + __builtin_ctzll(mask);
             if (c >= end)

@@ -17,6 +17,8 @@ struct weir_draft {
     struct weir_str raw; /* as it was read */
 
     struct weir_target target;
+    struct weir_guid id; /* the one whose text is target.id … */
+    bool id_known;       /* … if that was made from it */
     bool named_by_input; /* its id is of the input, or derived from it: fed in again it is the same
                             row */
     uint64_t key_hash; /* rows with the same one are sent in the order of the input; 0: no other row

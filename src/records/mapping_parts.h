@@ -36,6 +36,14 @@ struct weir_member {
     enum weir_pass pass;        /* of values */
 };
 
+/* A column whose cells go straight through, with an opening that is copied whole, however long. */
+#define WEIR_OPENING_BYTES 32
+struct weir_straight {
+    const struct weir_member *member; /* NULL: it is passed over */
+    char opening[WEIR_OPENING_BYTES];
+    size_t opening_len; /* more: it is only in the member */
+};
+
 enum weir_use {
     WEIR_USE_NONE = 0, /* passed over */
     WEIR_USE_MEMBER,
@@ -120,7 +128,7 @@ struct weir_mapping {
 
     /* Rows that go straight through: of each column of the input what its cells become (NULL: it is
      * passed over), and how much longer than the input they are at most. NULL: none can. */
-    const struct weir_member **straight;
+    struct weir_straight *straight;
     size_t straight_bytes;
 
     char *owner_text; /* `,"ownerid@odata.bind":"/…"`; NULL: none is added */
@@ -225,18 +233,17 @@ bool weir_mapping_straight(const struct weir_mapping *mapping, const struct weir
 static inline char *weir_put_short(char *to, struct weir_str text)
 {
     size_t len = text.len;
-    const char *end = text.ptr + len;
     if (len > 32) {
         memcpy(to, text.ptr, len);
     } else if (len >= 16) {
         memcpy(to, text.ptr, 16);
-        memcpy(to + len - 16, end - 16, 16);
+        memcpy(to + len - 16, text.ptr + len - 16, 16);
     } else if (len >= 8) {
         memcpy(to, text.ptr, 8);
-        memcpy(to + len - 8, end - 8, 8);
+        memcpy(to + len - 8, text.ptr + len - 8, 8);
     } else if (len >= 4) {
         memcpy(to, text.ptr, 4);
-        memcpy(to + len - 4, end - 4, 4);
+        memcpy(to + len - 4, text.ptr + len - 4, 4);
     } else {
         for (size_t i = 0; i < len; i++)
             to[i] = text.ptr[i];

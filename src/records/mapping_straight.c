@@ -16,8 +16,10 @@
 /* A row that is not longer has room for the long way as well, should this one be left. */
 #define CELLS_BYTES_MAX ((size_t)64 * 1024)
 
-/* A cell may become so much longer, or twice as long: a date that gets its time. */
+/* A cell may become so much longer, or twice as long: a date that gets its time. There is room for
+ * the rest of an opening as well, which is overwritten. */
 #define CELL_BYTES_MORE 32
+_Static_assert(CELL_BYTES_MORE >= WEIR_OPENING_BYTES, "an opening is copied whole");
 
 /* ---- once ---- */
 
@@ -62,9 +64,15 @@ void weir_mapping_choose_straight(struct weir_mapping *mapping)
     mapping->straight = weir_calloc(mapping->slots.count, sizeof(*mapping->straight));
     mapping->straight_bytes = mapping->owner.len;
     for (uint32_t i = 0; i < mapping->slots.count; i++) {
-        mapping->straight[i] = mapping->slots.list[i]->member;
-        if (mapping->straight[i])
-            mapping->straight_bytes += mapping->straight[i]->opening.len + CELL_BYTES_MORE;
+        struct weir_straight *straight = &mapping->straight[i];
+        straight->member = mapping->slots.list[i]->member;
+        if (!straight->member)
+            continue;
+        struct weir_str opening = straight->member->opening;
+        straight->opening_len = opening.len;
+        if (opening.len <= WEIR_OPENING_BYTES)
+            memcpy(straight->opening, opening.ptr, opening.len);
+        mapping->straight_bytes += opening.len + CELL_BYTES_MORE;
     }
 }
 
@@ -86,9 +94,18 @@ static char *write_value(const struct weir_member *member, struct weir_str cell,
                      : weir_cell_rule_write(&member->rule, cell, to);
 }
 
-static char *write_cell(const struct weir_member *member, struct weir_str cell, char *to)
+static inline char *put_opening(const struct weir_straight *straight, char *to)
 {
-    to = weir_put_short(to, member->opening);
+    if (straight->opening_len > WEIR_OPENING_BYTES)
+        return weir_put_short(to, straight->member->opening);
+    memcpy(to, straight->opening, WEIR_OPENING_BYTES);
+    return to + straight->opening_len;
+}
+
+static char *write_cell(const struct weir_straight *straight, struct weir_str cell, char *to)
+{
+    const struct weir_member *member = straight->member;
+    to = put_opening(straight, to);
     switch (weir_cell_rule_plain(&member->rule, cell)) {
     case WEIR_CELL_AS_IS:
         return weir_put_short(to, cell);
@@ -107,14 +124,15 @@ static char *write_cells(const struct weir_mapping *mapping, const struct weir_r
                          char *to)
 {
     for (uint32_t i = 0; i < record->cell_count; i++) {
-        const struct weir_member *member = mapping->straight[i];
+        const struct weir_straight *straight = &mapping->straight[i];
+        const struct weir_member *member = straight->member;
         const struct weir_str cell = record->cells[i];
         if (!member || (!cell.len && member->rule.empty == WEIR_CELL_EMPTY_OMIT))
             continue;
         /* A cell of blanks may be as good as empty. */
         if (!cell.len || (unsigned char)cell.ptr[0] <= ' ')
             return NULL;
-        to = write_cell(member, cell, to);
+        to = write_cell(straight, cell, to);
         if (!to)
             return NULL;
     }

@@ -23,6 +23,8 @@ static bool set_id(struct weir_arena *arena, struct weir_draft *draft, const str
         return false;
     weir_guid_print(id, text);
     draft->target.id = weir_str(text, WEIR_GUID_CHARS);
+    draft->id = *id;
+    draft->id_known = true;
     return true;
 }
 
@@ -112,8 +114,8 @@ static bool name_partition(const struct weir_mapping *mapping, struct weir_str p
 {
     if (!partition.len && mapping->by_partition)
         return refuse_empty(arena, draft, WEIR_PARTITION_COLUMN);
-    if (weir_odata_key_obstacle(partition) < partition.len ||
-        weir_odata_encoded_bytes(partition) > WEIR_ROW_NAME_BYTES_MAX)
+    if (partition.len && (weir_odata_key_obstacle(partition) < partition.len ||
+                          weir_odata_encoded_bytes(partition) > WEIR_ROW_NAME_BYTES_MAX))
         return refuse_partition(partition, arena, draft);
     weir_row_key_add_exact(key, partition);
     draft->target.partition = partition;

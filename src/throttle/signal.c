@@ -128,7 +128,9 @@ struct weir_str weir_signal_header(const struct weir_http_header *headers, size_
     struct weir_str wanted = weir_str_from(name);
     for (size_t i = header_count; i > 0; i--) {
         const struct weir_http_header *header = &headers[i - 1];
-        if (weir_str_equal_nocase(weir_str_from(header->name), wanted))
+        /* Another case is another bit; most need no closer look. */
+        if (header->name && ((header->name[0] ^ name[0]) & ~0x20) == 0 &&
+            weir_str_equal_nocase(weir_str_from(header->name), wanted))
             return weir_str_trim(weir_str_from(header->value));
     }
     return weir_str(NULL, 0);

@@ -51,7 +51,7 @@ static void expect_text(struct weir_str one, struct weir_str other)
 static struct weir_draft draft_by(struct weir_arena *arena, bool long_way)
 {
     struct weir_draft it;
-    const struct weir_member **straight = mapping->straight;
+    struct weir_straight *straight = mapping->straight;
     mapping->straight = long_way ? NULL : straight;
     memset(&it, 0xee, sizeof(it));
     must(weir_mapping_record(mapping, WEIR_PASS_ROWS, &record, arena, &it));
@@ -72,6 +72,7 @@ static void expect_same(void)
     must(one.number == two.number && one.file == two.file && one.idle == two.idle);
     must(one.offset == two.offset && one.end == two.end && one.shape == two.shape);
     must(one.key_hash == two.key_hash && one.named_by_input == two.named_by_input);
+    must(one.id_known == two.id_known && weir_guid_equal(&one.id, &two.id));
     if (!two.refusal.len) {
         expect_text(one.target.members, two.target.members);
         expect_text(one.target.key, two.target.key);

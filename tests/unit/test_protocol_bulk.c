@@ -35,10 +35,13 @@ static void expect_written(enum weir_bulk_message message, struct weir_target ro
     struct weir_guid id, wanted = { 0 };
     struct weir_target before = row;
     weir_bulk_writer_init(&writer, message, &table);
-    size_t bytes = weir_bulk_written_bytes(&writer, &row, &id);
+    size_t bytes = weir_bulk_written_bytes(&writer, &row, NULL, &id);
     must(bytes == weir_bulk_target_bytes(&table, &row));
     must(!row.id.len || weir_guid_parse(row.id, &wanted));
     must(weir_guid_equal(&id, &wanted));
+    if (row.id.len) /* whoever made the text has the id */
+        must(weir_bulk_written_bytes(&writer, &row, &wanted, &id) == bytes &&
+             weir_guid_equal(&id, &wanted));
     char *written = weir_calloc(bytes, 1);
     weir_bulk_write(&writer, &row, written);
     must(memcmp(written, body + strlen(WEIR_BULK_FRAME_BEGIN), bytes) == 0);
@@ -199,7 +202,7 @@ static void check_refused(enum weir_bulk_message message, struct weir_target row
     struct weir_bulk_writer writer;
     struct weir_guid id;
     weir_bulk_writer_init(&writer, message, &table);
-    ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, &id), 0);
+    ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, NULL, &id), 0);
     weir_bulk_writer_release(&writer);
 }
 
@@ -245,7 +248,7 @@ START_TEST(tables_need_names)
         struct weir_bulk_writer writer;
         struct weir_guid id;
         weir_bulk_writer_init(&writer, WEIR_BULK_CREATE, &tables[i]);
-        ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, &id), 0);
+        ck_assert_uint_eq(weir_bulk_written_bytes(&writer, &row, NULL, &id), 0);
         weir_bulk_writer_release(&writer);
         weir_gather_release(&gather);
     }

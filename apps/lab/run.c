@@ -259,6 +259,7 @@ static int64_t send_items(struct run *run)
         } else {
             if (run->ticket || !run->queued || !run->free_count)
                 return next;
+            weir_core_set_left(&run->core, run->queued == ITEMS_ENDLESS ? 0 : run->queued);
             weir_core_ask(&run->core, &wish, run->now_us, &grant);
             if (grant.status == WEIR_E_WOULD_WAIT) {
                 run->ticket = grant.ticket;

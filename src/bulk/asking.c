@@ -85,6 +85,25 @@ static struct weir_load *find(const struct weir_executor *executor, uint32_t con
     return first;
 }
 
+/* How many requests a batch becomes; what is left of one says less than a whole one did. */
+static void note_parts(struct weir_executor *executor, const struct weir_load *load)
+{
+    uint32_t rows = weir_executor_portion(executor, load, mode_of(executor, load));
+    if (load->row_count == load->batch->row_count || !executor->load_parts)
+        executor->load_parts = (load->row_count + rows - 1) / rows;
+}
+
+/* Requests of the job that are still to be sent. Of an input that has not ended nobody knows. */
+static uint64_t count_left(const struct weir_executor *executor)
+{
+    const uint32_t *counts = executor->loads.counts;
+    if (!executor->input_ended)
+        return 0;
+    return ((uint64_t)counts[WEIR_LOAD_BLOCKED] + counts[WEIR_LOAD_LINED] +
+            counts[WEIR_LOAD_RESTING]) *
+           executor->load_parts;
+}
+
 static void pace(struct weir_executor *executor, const struct weir_load *load, int64_t now_us)
 {
     double rate = executor->plan.rows_per_second_max;
@@ -162,6 +181,8 @@ static enum weir_status want_lease(struct weir_executor *executor, const struct 
                                    int64_t now_us, struct weir_grant *ret)
 {
     uint32_t count = 0;
+    note_parts(executor, load);
+    weir_core_set_left(executor->core, count_left(executor));
     if (!executor->ticket)
         request_lease(executor, load, now_us, ret);
     if (executor->ticket)

@@ -114,6 +114,7 @@ struct weir_executor {
     int64_t unfit_us;     /* the leases that came were of no use: not before this */
     uint32_t retries_out; /* flights that are retries of failures */
     uint32_t bulk_out;    /* flights that are bulk messages */
+    uint32_t load_parts;  /* requests that a whole batch becomes; 0: none was seen */
     bool warm;            /* a bulk message has succeeded */
     uint64_t bad_history; /* the last loads, newest in the lowest bit: 1 had a bad row */
     uint32_t bad_seen;    /* how many of them there were, at most 40 */

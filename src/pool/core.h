@@ -63,6 +63,7 @@ struct weir_core {
     /* Leases and those who wait for one. */
     struct weir_leases leases;
     struct weir_waiters waiters;
+    uint64_t left;         /* requests that are still to be sent; 0: not known */
     int64_t now_us;        /* the newest time seen */
     int64_t slot_clock_us; /* runs only while somebody waits for a slot */
     bool slot_clock_runs;
@@ -136,6 +137,9 @@ void weir_core_set_attempt(struct weir_core *core, const struct weir_lease *leas
 /* WEIR_E_STALE_LEASE: it is not out. */
 enum weir_status weir_core_settle(struct weir_core *core, const struct weir_lease *lease,
                                   const struct weir_answer *answer, int64_t now_us);
+
+/* Requests that are still to be sent by whoever uses this core, if that is known; 0: it is not. */
+void weir_core_set_left(struct weir_core *core, uint64_t requests);
 
 /* Connections by place in the configuration; weir_core_find() gives the place of a name. */
 bool weir_core_find(const struct weir_core *core, const char *name, uint32_t *ret);

@@ -32,6 +32,14 @@ static uint32_t shut_lanes(const struct weir_core *core, uint32_t connection)
     return shut;
 }
 
+/* Its part of what is left; who is set aside or tripped has none. */
+static double share_left(const struct weir_core *core)
+{
+    const uint32_t *counts = core->condition_counts;
+    uint32_t out = counts[WEIR_CONDITION_TRIPPED] + counts[WEIR_CONDITION_SET_ASIDE];
+    return (double)core->left / (core->count > out ? core->count - out : 1);
+}
+
 /* What the policy says, tightened by what the pool knows: shut lanes and the breaker's probe. */
 static void consult(struct weir_core *core, uint32_t connection, const struct weir_ask *ask,
                     struct weir_admission *ret)
@@ -41,6 +49,7 @@ static void consult(struct weir_core *core, uint32_t connection, const struct we
         .ask = ask,
         .in_flight = it->in_flight,
         .shut_lanes = shut_lanes(core, connection),
+        .left = share_left(core),
     };
     int before = weir_core_level(core, connection);
     core->policy->admit(weir_core_policy_state(core, connection), &policy_ask, core->now_us, ret);
@@ -252,6 +261,11 @@ void weir_core_try(struct weir_core *core, const struct weir_ask *ask, int64_t n
     else
         decide(core, ask ? ask : &plain_ask, ret);
     weir_core_set_slot_clock(core);
+}
+
+void weir_core_set_left(struct weir_core *core, uint64_t requests)
+{
+    core->left = requests;
 }
 
 void weir_core_ask(struct weir_core *core, const struct weir_ask *ask, int64_t now_us,

@@ -37,6 +37,8 @@ struct weir_policy_ask {
     const struct weir_ask *ask;
     uint32_t in_flight;  /* on this connection, all lanes */
     uint32_t shut_lanes; /* bit n: lane n is throttled, or its ramp is full */
+    double left; /* requests that are still to be sent, this one included, as its share of the job;
+                    0: not known */
 };
 
 struct weir_admission {

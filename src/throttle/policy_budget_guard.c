@@ -285,14 +285,46 @@ static void look(struct weir_guard *guard, double floor, int64_t round_us, int64
     }
 }
 
+static void begin(struct weir_guard *guard, double cap, int64_t now_us)
+{
+    guard->cap = cap;
+    guard->start_cap = cap;
+    guard->round_us = now_us;
+}
+
+/* It starts as usual; unless it has fallen meanwhile: that was learned, and stays. */
+static void take_back(struct weir_guard *guard, double cap, int64_t now_us)
+{
+    guard->hurried = false;
+    if (guard->fallen) {
+        guard->cap = guard->cap < cap ? guard->cap : cap;
+        guard->before = guard->before < cap ? guard->before : cap;
+        return;
+    }
+    begin(guard, cap, now_us);
+    guard->started = false;
+}
+
+void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, int64_t now_us)
+{
+    if (guard->hurried && cap <= 0) {
+        take_back(guard, START * floor, now_us);
+    } else if (guard->started) {
+        return;
+    } else if (guard->cap <= 0 && cap > START * floor) {
+        begin(guard, cap, now_us);
+        guard->hurried = true;
+    } else if (guard->cap > 0 && guard->cap < cap && !seems_near_knee(guard)) {
+        guard->cap = cap;
+        guard->hurried = true;
+    }
+}
+
 void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
                      int64_t window_us, int64_t now_us)
 {
-    if (guard->cap <= 0) {
-        guard->cap = START * floor;
-        guard->start_cap = guard->cap;
-        guard->round_us = now_us;
-    }
+    if (guard->cap <= 0)
+        begin(guard, START * floor, now_us);
     if (now_us - guard->round_us >= round_us) {
         look(guard, floor, round_us, window_us, now_us);
         guard->round_us = now_us;

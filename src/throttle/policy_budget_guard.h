@@ -6,7 +6,7 @@
  * time is charged. The guard keeps a cap on what is in flight:
  *
  *     start ── every answer allows one more, as long as answers take no longer than the first ones,
- *       │      and do not seem to take longer the more there are
+ *       │      and do not seem to take longer the more there are; a short job begins with more
  *     search ─ up by half a round while nothing gets slower; down to the floor (what just uses the
  *       │      budget up) if durations grow *with the number in flight*: a straight line of the
  *       │      duration over that number, whose slope has to be significant. If that makes nothing
@@ -39,6 +39,7 @@ struct weir_guard {
     int64_t round_us;                /* when the cap was looked at last */
     bool reached;                    /* since then */
     bool started;                    /* the start is over */
+    bool hurried;                    /* it began with more than usual */
     double start_cap;                /* that it began with */
     uint32_t first_count;            /* answers of requests within it, … */
     double first_us;                 /* … their mean, … */
@@ -59,6 +60,13 @@ struct weir_guard {
  * there are `lanes` that it may have been on. */
 void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lanes,
                        int64_t duration_us, int64_t now_us);
+
+/*
+ * Before a turn: as many as `cap` may go at once, for the job is short; 0: it is not, or not known
+ * to be. What it began with in a hurry is taken back if it turns out not to be. After a start as
+ * usual, nothing happens.
+ */
+void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, int64_t now_us);
 
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
  * a round takes `round_us`. */

@@ -10,6 +10,9 @@
  * Besides, no more may be in flight than would use up, within a *horizon* of an eighth of a window,
  * what is free and what becomes free meanwhile. That spends a fresh window early, which is what
  * finishes a job early, and yet not within seconds. The guard may say less.
+ *
+ * A job that is known to be *short*, because what is left of it needs no more than half of what is
+ * free, does not have to make anything last: as many go at once as the service bears.
  */
 #include <math.h>
 
@@ -21,6 +24,7 @@
 #define CROWD            3    /* requests of others, to be believed */
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
 #define TAIL_ROOM        2    /* … if there is room for so many times as many */
+#define SHORT_TIMES      2.0  /* what is left of a short job has room for */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
@@ -211,8 +215,24 @@ static double at_least(double pace, double room, double most)
     return pace > tail ? pace : tail;
 }
 
+/* Of several servers nobody knows which will get how much of it. */
+static bool is_short(const struct weir_budget *budget, const struct load *load, double left,
+                     double expected_us, int64_t now_us)
+{
+    const struct weir_budget_lane *lane = &budget->lanes[0];
+    if (left <= 0 || budget->lane_count > 1 || is_crowded(budget, lane))
+        return false;
+    bool idle = load->count <= 0;
+    double more = SHORT_TIMES * left;
+    double sent = requests_at(budget, lane, idle, 0, now_us) + load->count;
+    double used = execution_at(budget, lane, idle, load->elapsed_us + load->rest_us, 0, now_us);
+    return sent + more <= ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us) &&
+           used + weir_budget_rho(budget) * expected_us * more <=
+               ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
+}
+
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct load *load, double expected_us, int64_t now_us)
+                        const struct load *load, double left, double expected_us, int64_t now_us)
 {
     bool crowded = is_crowded(budget, lane);
     int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
@@ -241,6 +261,8 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         by_requests = at_least(by_requests, (requests - sent - load->count) / TAIL_ROOM, most);
         by_execution = at_least(by_execution, (execution - used) / TAIL_ROOM / each_us, most);
     }
+    if (is_short(budget, load, left, expected_us, now_us))
+        by_requests = by_execution = budget->concurrent;
     struct room room = {
         .fits = requests_fit && execution_fit,
         .cap = by_requests < by_execution ? by_requests : by_execution,
@@ -267,8 +289,25 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     return room;
 }
 
-static void turn_guard(struct weir_budget *budget, double expected_us, int64_t now_us)
+/* How many of a short job may go at once: as many as the service bears; half of that, or all of the
+ * job, as long as it is only assumed what requests take. 0: it is not short. */
+static double rush(const struct weir_budget *budget, const struct load *load, double left,
+                   double expected_us, int64_t now_us)
 {
+    if (!is_short(budget, load, left, expected_us, now_us))
+        return 0;
+    bool assumed = budget->average_us <= 0;
+    double half = budget->concurrent / 2.0;
+    double first = left < budget->concurrent ? left : half;
+    return assumed ? first : budget->concurrent;
+}
+
+static void turn_guard(struct weir_budget *budget, const struct load *load, double left,
+                       double expected_us, int64_t now_us)
+{
+    if (!budget->guard.started || budget->guard.hurried)
+        weir_guard_hurry(&budget->guard, rush(budget, load, left, expected_us, now_us),
+                         floor_of(budget, expected_us), now_us);
     int64_t round_us = budget->window_us / 150;
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
@@ -310,12 +349,12 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     double best_score = -2;
     bool all_fit = true;
 
-    turn_guard(budget, expected_us, now_us);
     weigh(budget, expected_us, now_us, loads);
+    turn_guard(budget, &loads[0], ask->left, expected_us, now_us);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         struct weir_budget_lane *lane = &budget->lanes[i];
         weir_ledger_advance(&lane->ledger, now_us);
-        struct room room = look(budget, lane, &loads[i], expected_us, now_us);
+        struct room room = look(budget, lane, &loads[i], ask->left, expected_us, now_us);
         level += room.cap;
         if (loads[i].count + 1 > budget->guard.cap)
             budget->guard.reached = true;

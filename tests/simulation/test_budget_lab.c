@@ -114,6 +114,29 @@ START_TEST(in_worlds_that_misled_it_once_nothing_is_throttled)
 }
 END_TEST
 
+/* Jobs with an end, which is known: from a hundredth of a window of work to one and a half. */
+START_TEST(in_an_honest_world_a_job_with_an_end_is_not_throttled_either)
+{
+    uint64_t worlds = count_of(WORLDS, WORLDS_FULL);
+    for (uint64_t i = 0; i < worlds; i++) {
+        struct sim_scenario scenario;
+        struct weir_rng rng;
+        weir_rng_init(&rng, i, 1);
+        make_honest(&scenario, i);
+        const struct sim_service *service = &scenario.services[0];
+        double by_time = (double)scenario.limits.execution_us / 1e6 / service->median_s;
+        double by_count = (double)scenario.limits.requests;
+        double window = by_time < by_count ? by_time : by_count;
+        double windows = by_ratio(&rng, 0.01, 1.5) * scenario.connections * scenario.servers;
+        scenario.work_items = 1 + (int64_t)(windows * window);
+        struct lab_figures figures = run(&scenario, "budget", i);
+        if (figures.throttles)
+            ck_abort_msg("world %llu: %llu throttles", (unsigned long long)i,
+                         (unsigned long long)figures.throttles);
+    }
+}
+END_TEST
+
 /* The small world of the other tests: everything fifty times faster than the real one. */
 static void make_small(struct sim_scenario *scenario)
 {
@@ -359,6 +382,30 @@ START_TEST(a_window_that_was_used_is_not_a_lower_limit)
 }
 END_TEST
 
+/* It fits into the window at once: whoever begins with a few at a time has lost. */
+START_TEST(a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be)
+{
+    static const struct {
+        double median_s;
+        int64_t items;
+    } jobs[] = { { 2, 360 }, { 8, 90 }, { 0.5, 1440 } };
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        for (uint64_t seed = 1; seed <= 10; seed++) {
+            struct sim_scenario scenario;
+            struct lab_oracle oracle;
+            sim_scenario_init(&scenario);
+            scenario.services[0].median_s = jobs[i].median_s;
+            scenario.work_items = jobs[i].items;
+            lab_oracle(&scenario, seed, LAB_ORACLE_COMPLIANT, &oracle, NULL);
+            struct lab_figures figures = run(&scenario, "budget", seed);
+            ck_assert_uint_eq(figures.throttles, 0);
+            ck_assert_msg(oracle.makespan_s > 0.8 * figures.makespan_s, "%g s each: %g s for %g",
+                          jobs[i].median_s, figures.makespan_s, oracle.makespan_s);
+        }
+    }
+}
+END_TEST
+
 START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
 {
     struct sim_scenario scenario;
@@ -423,6 +470,7 @@ int main(void)
     struct suite s = suite_new("budget_lab");
     suite_add(&s, in_an_honest_world_nothing_is_ever_throttled);
     suite_add(&s, in_worlds_that_misled_it_once_nothing_is_throttled);
+    suite_add(&s, in_an_honest_world_a_job_with_an_end_is_not_throttled_either);
     suite_add(&s, twice_the_time_takes_twice_as_long);
     suite_add(&s, connections_are_alike_whatever_their_order);
     suite_add(&s, one_more_connection_never_costs_goodput);
@@ -432,6 +480,7 @@ int main(void)
     suite_add(&s, beside_another_user_there_is_a_throttle_in_five_hours_at_most);
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
+    suite_add(&s, a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
     suite_add(&s, a_throttle_that_still_holds_is_not_one_more);
     suite_add(&s, without_headers_the_share_that_is_charged_is_found);

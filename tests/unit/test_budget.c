@@ -9,15 +9,20 @@
 #include "support/budget_rig.h"
 #include "support/suite.h"
 
+static double left; /* requests of the job; 0: not known */
+
 static void setup(void)
 {
     budget_rig_start(SECONDS(1));
+    left = 0;
 }
 
 static struct weir_admission ask(uint32_t shut_lanes)
 {
     static const struct weir_ask plain;
-    struct weir_policy_ask wish = { &plain, budget->flight_count, shut_lanes };
+    struct weir_policy_ask wish = {
+        .ask = &plain, .in_flight = budget->flight_count, .shut_lanes = shut_lanes, .left = left
+    };
     struct weir_admission ret;
     weir_policy_budget.admit(budget, &wish, now_us, &ret);
     return ret;
@@ -74,6 +79,54 @@ START_TEST(the_first_requests_are_twice_as_many_as_use_the_budget_up)
     ck_assert(!refused.ok);
     ck_assert_int_gt(refused.not_before_us, now_us);
     ck_assert_int_eq(refused.bound_by, WEIR_BOUND_GUARD);
+}
+END_TEST
+
+/* A second each is assumed, of 1,200; half of the 50 that may go at a time go at first. */
+START_TEST(a_short_job_goes_at_once)
+{
+    static const struct {
+        double left;
+        int first, then;
+    } table[] = {
+        { 0, 8, 2 },     /* nobody knows */
+        { 5, 8, 43 },    /* (whoever asks knows when there are no more) */
+        { 40, 40, 11 },  /* all of it */
+        { 200, 25, 26 }, /* most of it when one has come back after two seconds */
+        { 560, 25, 0 },  /* which takes too much then: there are more than it may have */
+        { 610, 8, 2 },   /* more than half of the window */
+        { 1e6, 8, 2 },
+    };
+    for (size_t row = 0; row < sizeof(table) / sizeof(table[0]); row++) {
+        setup();
+        left = table[row].left;
+        struct weir_admission it = ask(0);
+        struct weir_policy_lease first = lend(&it);
+        ck_assert_msg(1 + burst() == table[row].first, "%g left: not %d", left, table[row].first);
+        now_us += SECONDS(2);
+        give_back(&first, answer_ok(SECONDS(2)));
+        int more = burst();
+        ck_assert_msg(more == table[row].then, "%g left: %d more, not %d", left, more,
+                      table[row].then);
+    }
+}
+END_TEST
+
+START_TEST(a_short_job_does_not_hurry_beside_somebody_else_or_where_little_is_left)
+{
+    setup();
+    left = 200;
+    budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].foreign = 100;
+    ck_assert_int_eq(burst(), 8);
+    setup();
+    left = 200;
+    budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].limit =
+        300; /* of which it needs more than half */
+    ck_assert_int_le(burst(), 8);
+    setup();
+    left = 100;
+    budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].limit = 300;
+    ck_assert_int_eq(burst(), 25);
 }
 END_TEST
 
@@ -445,6 +498,8 @@ int main(void)
 {
     struct suite s = suite_new("budget");
     suite_add(&s, the_first_requests_are_twice_as_many_as_use_the_budget_up);
+    suite_add(&s, a_short_job_goes_at_once);
+    suite_add(&s, a_short_job_does_not_hurry_beside_somebody_else_or_where_little_is_left);
     suite_add(&s, the_start_goes_as_answers_come);
     suite_add(&s, the_start_waits_where_the_first_wave_shows_a_knee);
     suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);

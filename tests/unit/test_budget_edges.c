@@ -19,7 +19,7 @@ static void setup(void)
 static struct weir_admission ask(void)
 {
     static const struct weir_ask plain;
-    struct weir_policy_ask wish = { &plain, budget->flight_count, 0 };
+    struct weir_policy_ask wish = { .ask = &plain, .in_flight = budget->flight_count };
     struct weir_admission ret;
     weir_policy_budget.admit(budget, &wish, now_us, &ret);
     return ret;

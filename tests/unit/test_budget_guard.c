@@ -100,11 +100,113 @@ START_TEST(a_fall_that_makes_nothing_faster_is_taken_back)
 }
 END_TEST
 
+/* --- a short job ------------------------------------------------------------------------------ */
+
+static void hurry(double cap)
+{
+    weir_guard_hurry(&guard, cap, FLOOR, us(now_s));
+    weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
+}
+
+/* The first wave comes back: each of them had one more beside it than the one before. */
+static void answer_wave(formula *seconds, int count)
+{
+    for (int n = 1; n <= count; n++)
+        weir_guard_sample(&guard, n, 1, us(seconds(n, now_s)), us(now_s));
+}
+
+static void start_in_a_hurry(double cap)
+{
+    guard = (struct weir_guard){ 0 };
+    now_s = 0;
+    hurry(cap);
+}
+
+START_TEST(a_short_job_begins_with_more_than_others)
+{
+    start_in_a_hurry(26);
+    ck_assert_double_eq(guard.cap, 26);
+    start_in_a_hurry(3); /* which is less than what every job may begin with */
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+    start_in_a_hurry(0);
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+}
+END_TEST
+
+START_TEST(when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show)
+{
+    start_in_a_hurry(26);
+    answer_wave(steady, 26);
+    hurry(CEILING);
+    ck_assert_double_eq(guard.cap, CEILING);
+    start_in_a_hurry(26);
+    answer_wave(contended, 26);
+    double cap = guard.cap;
+    hurry(CEILING);
+    ck_assert_double_le(guard.cap, cap);
+    ck_assert_double_lt(guard.cap, CEILING);
+}
+END_TEST
+
+START_TEST(a_job_that_turns_out_not_to_be_short_starts_as_others_do)
+{
+    start_in_a_hurry(26);
+    hurry(0);
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+    start_in_a_hurry(CEILING + 1); /* also if the start seems to be over */
+    ck_assert(guard.started);
+    hurry(0);
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+    ck_assert(!guard.started);
+    hurry(0); /* there is nothing more to take back */
+    go_on(steady, CEILING, WINDOW_S);
+    ck_assert_double_eq_tol(guard.cap, CEILING, 1e-9);
+}
+END_TEST
+
+/* Falls are learned, and nobody gives back more than others begin with. */
+START_TEST(what_fell_in_a_hurry_stays_down)
+{
+    start_in_a_hurry(26);
+    go_on(contended, CEILING, 60);
+    ck_assert(guard.fallen);
+    double cap = guard.cap;
+    hurry(0);
+    ck_assert_double_le(guard.cap, cap);
+    ck_assert_double_le(guard.before, 2 * FLOOR);
+    ck_assert(guard.fallen && guard.started);
+    guard.hurried = true; /* and when it has risen again */
+    guard.cap = 5 * FLOOR;
+    guard.before = FLOOR;
+    hurry(0);
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+    ck_assert_double_eq(guard.before, FLOOR);
+}
+END_TEST
+
+START_TEST(after_the_start_nothing_is_hurried)
+{
+    setup();
+    go_on(contended, CEILING, WINDOW_S);
+    ck_assert(guard.started);
+    double cap = guard.cap;
+    hurry(CEILING);
+    ck_assert_double_le(guard.cap, cap);
+    hurry(0);
+    ck_assert_double_le(guard.cap, cap);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("budget_guard");
     suite_add(&s, a_server_that_does_not_get_slower_is_used_to_the_ceiling);
     suite_add(&s, a_server_that_gets_slower_is_left_with_what_it_bears);
     suite_add(&s, a_fall_that_makes_nothing_faster_is_taken_back);
+    suite_add(&s, a_short_job_begins_with_more_than_others);
+    suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);
+    suite_add(&s, a_job_that_turns_out_not_to_be_short_starts_as_others_do);
+    suite_add(&s, what_fell_in_a_hurry_stays_down);
+    suite_add(&s, after_the_start_nothing_is_hurried);
     return suite_run(&s);
 }

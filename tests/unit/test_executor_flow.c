@@ -54,6 +54,48 @@ START_TEST(rows_in_flight_are_those_that_were_sent_and_not_answered)
 }
 END_TEST
 
+/* A policy may hurry with a job that is nearly done. */
+START_TEST(the_pool_knows_how_much_is_left_when_the_input_has_ended)
+{
+    struct weir_load *loads[16];
+    setup(2, 2);
+    start_warm();
+    for (int i = 0; i < 9; i++)
+        give(3);
+    ck_assert_uint_eq(flights(loads), 4);
+    ck_assert_uint_eq(rig.core.left, 0);
+    weir_executor_end_of_input(&executor, rig.now_us);
+    reply(loads[0], OK_);
+    loads[0] = flight();
+    ck_assert_uint_eq(rig.core.left, 5); /* when it was asked for, the one that went included */
+    for (int i = 0; i < 4; i++)
+        reply(loads[i], OK_);
+    for (struct weir_load *load; (load = try_flight());)
+        reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
+/* Without a bulk message each load is several requests. */
+START_TEST(what_is_left_is_counted_in_requests)
+{
+    struct weir_load *loads[16];
+    setup(1, 1);
+    plan.bulk = false;
+    start_warm();
+    for (int i = 0; i < 3; i++)
+        give(60); /* three times twenty */
+    weir_executor_end_of_input(&executor, rig.now_us);
+    ck_assert_uint_eq(flights(loads), 1);
+    ck_assert_uint_eq(loads[0]->row_count, 20);
+    ck_assert_uint_eq(rig.core.left, 9);
+    reply(loads[0], OK_);
+    for (struct weir_load *load; (load = try_flight());)
+        reply(load, OK_);
+    finish(0);
+}
+END_TEST
+
 START_TEST(retries_and_splits_go_before_new_batches_and_those_in_their_order)
 {
     setup(1, 1);
@@ -533,6 +575,8 @@ int main(void)
     struct suite s = suite_new("executor_flow");
     suite_add(&s, until_a_bulk_message_has_succeeded_one_is_in_flight);
     suite_add(&s, rows_in_flight_are_those_that_were_sent_and_not_answered);
+    suite_add(&s, the_pool_knows_how_much_is_left_when_the_input_has_ended);
+    suite_add(&s, what_is_left_is_counted_in_requests);
     suite_add(&s, retries_and_splits_go_before_new_batches_and_those_in_their_order);
     suite_add(&s, retries_of_failures_are_at_most_one_flight_in_five);
     suite_add(&s, a_lease_that_went_stale_puts_the_load_back_in_line);

@@ -44,7 +44,7 @@ START_TEST(dop_and_fixed_go_by_one_number)
         table[i].policy->init(state, &all.adaptive_rate);
         if (table[i].hint)
             table[i].policy->hint(state, table[i].hint, 0);
-        struct weir_policy_ask wish = { &plain, table[i].in_flight, 0 };
+        struct weir_policy_ask wish = { .ask = &plain, .in_flight = table[i].in_flight };
         table[i].policy->admit(state, &wish, WEIR_US_PER_S, &ret);
         ck_assert_msg(ret.ok == table[i].ok, "row %zu", i);
         ck_assert_msg(table[i].policy->level(state) == table[i].level, "row %zu", i);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunked body, read as it comes: sizes, data, trailers. libcurl reads it too, to know where it
- * ends, but takes a good deal for an end that is none. Here a line ends with CR LF, a size has at
+ * A chunked body, read as it comes: sizes, data, trailers. A line ends with CR LF, a size has at
  * most fifteen digits, and the end is the blank line after the last chunk. What extensions and
  * trailers say is not kept, only bounded. Pure.
  */

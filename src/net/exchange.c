@@ -11,58 +11,39 @@ struct weir_exchange *weir_exchange_new(struct weir_transport *transport)
 {
     struct weir_exchange *exchange = weir_calloc(1, sizeof(*exchange));
     exchange->transport = transport;
-    exchange->easy = weir_exchange_setup(exchange);
-    weir_head_init(&exchange->head);
-    weir_buf_init(&exchange->body, transport->answer_bytes_max);
+    weir_buf_init(&exchange->head,
+                  WEIR_REQUEST_HEAD_BYTES_MAX + WEIR_URL_BYTES_MAX + WEIR_REQUEST_FRAME_BYTES_MAX);
+    weir_reply_init(&exchange->reply, transport->answer_bytes_max);
     return exchange;
 }
 
-/* Answers hold tokens; freed memory is read by whoever gets it next. */
-static void wipe(struct weir_buf *buf)
+/* The token is in it; freed memory is read by whoever gets it next. */
+static void wipe_head(struct weir_exchange *exchange)
 {
-    if (buf->ptr)
-        explicit_bzero(buf->ptr, buf->len);
-}
-
-/* What was borrowed and what was answered. */
-static void forget(struct weir_exchange *exchange)
-{
-    if (exchange->joined)
-        explicit_bzero(exchange->joined, (size_t)exchange->body_bytes);
-    free(exchange->joined);
-    exchange->joined = NULL;
-    wipe(&exchange->body);
-    wipe(&exchange->head.text);
+    if (exchange->head.ptr)
+        explicit_bzero(exchange->head.ptr, exchange->head.len);
 }
 
 void weir_exchange_free(struct weir_exchange *exchange)
 {
-    forget(exchange);
-    curl_easy_cleanup(exchange->easy);
+    wipe_head(exchange);
+    weir_buf_release(&exchange->head);
+    weir_reply_release(&exchange->reply);
     weir_timer_release(&exchange->timer);
-    weir_head_release(&exchange->head);
-    weir_buf_release(&exchange->body);
     free(exchange);
 }
 
 void weir_exchange_reset(struct weir_exchange *exchange)
 {
-    forget(exchange);
-    weir_head_reset(&exchange->head);
-    exchange->chunks = (struct weir_chunks){ 0 };
-    weir_buf_reset(&exchange->body);
-    if (exchange->body.capacity > WEIR_EXCHANGE_BODY_KEPT_MAX)
-        weir_buf_release(&exchange->body);
-    if (exchange->excess)
-        curl_easy_setopt(exchange->easy, CURLOPT_FORBID_REUSE, 0L);
-    exchange->body_bytes = exchange->body_sent = 0;
-    exchange->slice = exchange->slice_at = 0;
+    wipe_head(exchange);
+    weir_buf_reset(&exchange->head);
+    weir_reply_reset(&exchange->reply);
+    exchange->piece = exchange->piece_at = 0;
+    exchange->bytes_sent = 0;
     exchange->connected_us = exchange->sent_us = exchange->first_byte_us = 0;
-    exchange->added = exchange->opened = exchange->reused = exchange->connected = exchange->sent =
-        exchange->at_once = false;
-    exchange->again = exchange->excess = exchange->cancelled = false;
-    exchange->ending = WEIR_ENDING_COMPLETE;
-    exchange->detail[0] = exchange->curl_detail[0] = '\0';
+    exchange->reused = exchange->connected = exchange->sent = false;
+    exchange->cancelled = exchange->over = false;
+    exchange->detail[0] = '\0';
 }
 
 /* --- time-outs -------------------------------------------------------------------------------- */
@@ -120,153 +101,77 @@ bool weir_exchange_late(struct weir_exchange *exchange, int64_t now_us)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-static void note_connection(struct weir_exchange *exchange)
+void weir_exchange_connected(struct weir_exchange *exchange)
 {
     struct weir_transport *transport = exchange->transport;
-    transport->stats.connections += exchange->opened;
-    transport->stats.handshakes += exchange->opened && transport->origin.secure;
+    transport->stats.connections += !exchange->reused;
+    transport->stats.handshakes += !exchange->reused && transport->origin.secure;
     transport->stats.reused += exchange->reused;
-}
-
-int weir_exchange_on_prereq(void *ctx, char *remote, char *local, int remote_port, int local_port)
-{
-    (void)remote, (void)local, (void)remote_port;
-    struct weir_exchange *exchange = ctx;
-    struct weir_transport *transport = exchange->transport;
-    if (exchange->connected) {
-        exchange->again = true;
-        return CURL_PREREQFUNC_ABORT;
-    }
-    exchange->reused = !exchange->opened;
-    if (exchange->reused && !weir_sockets_silent(transport->sockets, local_port)) {
-        exchange->ending = WEIR_ENDING_BROKEN;
-        snprintf(exchange->detail, sizeof(exchange->detail),
-                 "the connection was closed, or spoke before it was asked");
-        return CURL_PREREQFUNC_ABORT;
-    }
-    note_connection(exchange);
     exchange->connected = true;
     exchange->connected_us = weir_loop_now_us(transport->loop);
-    /* Of what goes out in one piece nobody will be asked for a part. */
-    if (exchange->body_bytes == 0 || exchange->at_once) {
-        exchange->sent = true;
-        exchange->sent_us = exchange->connected_us;
-        exchange->body_sent = exchange->body_bytes;
-    }
     weir_exchange_arm(exchange);
-    return CURL_PREREQFUNC_OK;
 }
 
-size_t weir_exchange_on_read(char *to, size_t size, size_t count, void *ctx)
+static bool is_handed_out(const struct weir_exchange *exchange)
 {
-    struct weir_exchange *exchange = ctx;
-    const struct weir_exchange_request *request = &exchange->request;
-    size_t room = size * count;
-    size_t len = 0;
-    while (len < room && exchange->slice < request->body_count) {
-        struct weir_str slice = request->body[exchange->slice];
-        size_t rest = slice.len - exchange->slice_at;
-        size_t part = rest < room - len ? rest : room - len;
-        if (part)
-            memcpy(to + len, slice.ptr + exchange->slice_at, part);
-        len += part;
-        exchange->slice_at += part;
-        if (part == rest) {
-            exchange->slice++;
-            exchange->slice_at = 0;
+    return exchange->piece > exchange->request.body_count;
+}
+
+/* The head, then the slices of the body. */
+static struct weir_str piece_of(const struct weir_exchange *exchange, size_t i)
+{
+    return i ? exchange->request.body[i - 1] : weir_str(exchange->head.ptr, exchange->head.len);
+}
+
+/* What is left, as many pieces as fit. */
+static size_t list_pieces(const struct weir_exchange *exchange,
+                          struct weir_str pieces[WEIR_PIECES_MAX])
+{
+    size_t count = 0;
+    size_t skip = exchange->piece_at;
+    for (size_t i = exchange->piece; i <= exchange->request.body_count; i++) {
+        struct weir_str piece = piece_of(exchange, i);
+        if (count == WEIR_PIECES_MAX)
+            break;
+        if (piece.len > skip)
+            pieces[count++] = weir_str(piece.ptr + skip, piece.len - skip);
+        skip = 0;
+    }
+    return count;
+}
+
+static void step_over(struct weir_exchange *exchange, size_t bytes)
+{
+    exchange->bytes_sent += bytes;
+    while (!is_handed_out(exchange)) {
+        size_t rest = piece_of(exchange, exchange->piece).len - exchange->piece_at;
+        if (bytes < rest) {
+            exchange->piece_at += bytes;
+            break;
         }
+        bytes -= rest;
+        exchange->piece++;
+        exchange->piece_at = 0;
     }
-    exchange->sent = exchange->sent || len > 0;
-    exchange->body_sent += (int64_t)len;
-    if (exchange->body_sent == exchange->body_bytes && !exchange->sent_us)
+    if (exchange->bytes_sent > (exchange->body_bytes ? exchange->head.len : 0))
+        exchange->sent = true;
+    if (is_handed_out(exchange))
         exchange->sent_us = weir_loop_now_us(exchange->transport->loop);
-    return len;
 }
 
-/* Going back would mean sending it again. */
-int weir_exchange_on_seek(void *ctx, curl_off_t offset, int origin)
-{
-    (void)offset, (void)origin;
-    struct weir_exchange *exchange = ctx;
-    exchange->again = true;
-    return CURL_SEEKFUNC_FAIL;
-}
+/* --- how it ends ------------------------------------------------------------------------------ */
 
-/* --- the answer ------------------------------------------------------------------------------- */
-
-/* What a callback returns to stop libcurl: fewer bytes than it was given. */
-static size_t stop(struct weir_exchange *exchange, enum weir_ending ending, const char *detail)
+static bool over(struct weir_exchange *exchange, enum weir_ending ending, const char *detail,
+                 enum weir_ending *ret_ending)
 {
-    exchange->ending = ending;
     snprintf(exchange->detail, sizeof(exchange->detail), "%s", detail);
-    return 0;
+    *ret_ending = ending;
+    return true;
 }
 
-static const char body_too_big[] = "a body over its bound";
-
-size_t weir_exchange_on_header(char *line, size_t size, size_t count, void *ctx)
+/* The system's or libcurl's words behind ours; they may quote the other side. */
+static void describe(struct weir_exchange *exchange, const char *what, const char *words)
 {
-    struct weir_exchange *exchange = ctx;
-    struct weir_head *head = &exchange->head;
-    enum weir_head_result result = weir_head_line(head, weir_str(line, size * count));
-    if (result != WEIR_HEAD_GOOD)
-        return stop(exchange,
-                    result == WEIR_HEAD_TOO_BIG ? WEIR_ENDING_TOO_BIG : WEIR_ENDING_BROKEN,
-                    head->problem);
-    if (head->status >= 200 && !exchange->first_byte_us) {
-        exchange->first_byte_us = weir_loop_now_us(exchange->transport->loop);
-        weir_exchange_arm(exchange);
-    }
-    if (head->whole && head->framing == WEIR_FRAMING_LENGTH &&
-        (uint64_t)head->length > exchange->transport->answer_bytes_max)
-        return stop(exchange, WEIR_ENDING_TOO_BIG, body_too_big);
-    return size * count;
-}
-
-/* What follows the last chunk is not ours, and must not be taken for the next answer. */
-static bool read_chunks(struct weir_exchange *exchange, const char *bytes, size_t len)
-{
-    if (weir_chunks_read(&exchange->chunks, bytes, len, &exchange->body) < len) {
-        exchange->excess = true;
-        curl_easy_setopt(exchange->easy, CURLOPT_FORBID_REUSE, 1L);
-    }
-    if (exchange->chunks.state == WEIR_CHUNKS_WRONG)
-        stop(exchange, WEIR_ENDING_BROKEN, "malformed chunks");
-    if (exchange->chunks.state == WEIR_CHUNKS_TOO_BIG)
-        stop(exchange, WEIR_ENDING_TOO_BIG, "trailers over their bound");
-    return exchange->ending == WEIR_ENDING_COMPLETE;
-}
-
-size_t weir_exchange_on_body(char *bytes, size_t size, size_t count, void *ctx)
-{
-    struct weir_exchange *exchange = ctx;
-    if (!exchange->head.whole)
-        return stop(exchange, WEIR_ENDING_BROKEN, "a body before the end of its head");
-    if (exchange->head.framing != WEIR_FRAMING_CHUNKED)
-        weir_buf_add(&exchange->body, bytes, size * count);
-    else if (!read_chunks(exchange, bytes, size * count))
-        return 0;
-    if (exchange->body.overflow)
-        return stop(exchange, WEIR_ENDING_TOO_BIG, body_too_big);
-    return size * count;
-}
-
-/* --- how it ended ----------------------------------------------------------------------------- */
-
-static bool is_whole(const struct weir_exchange *exchange)
-{
-    const struct weir_head *head = &exchange->head;
-    if (head->framing == WEIR_FRAMING_CHUNKED)
-        return head->whole && exchange->chunks.state == WEIR_CHUNKS_DONE;
-    if (head->framing == WEIR_FRAMING_LENGTH)
-        return head->whole && exchange->body.len == (uint64_t)head->length;
-    return head->whole;
-}
-
-/* libcurl's words, if it has any, behind ours; they may quote the other side. */
-static void describe(struct weir_exchange *exchange, CURLcode code, const char *what)
-{
-    const char *words = exchange->curl_detail[0] ? exchange->curl_detail : curl_easy_strerror(code);
     snprintf(exchange->detail, sizeof(exchange->detail), "%s%s", what, words);
     for (char *at = exchange->detail; *at; at++) {
         if (*at < 0x20 || *at > 0x7e)
@@ -274,13 +179,121 @@ static void describe(struct weir_exchange *exchange, CURLcode code, const char *
     }
 }
 
-static enum weir_ending judge_connecting(struct weir_exchange *exchange, CURLcode code)
+/* The wire has ended, or failed. */
+static bool lost(struct weir_exchange *exchange, enum weir_wire_result result,
+                 enum weir_ending *ret_ending)
 {
+    const char *words = exchange->wire->curl_detail;
+    *ret_ending = WEIR_ENDING_BROKEN;
+    if (!exchange->reply.bytes)
+        describe(exchange, "closed without a byte of an answer", "");
+    else if (result == WEIR_WIRE_ENDED || !words[0])
+        describe(exchange, "closed before the answer was whole", "");
+    else
+        describe(exchange, "closed before the answer was whole: ", words);
+    return true;
+}
+
+/* Whoever has not heard all of the request cannot have done it. */
+static bool answered(struct weir_exchange *exchange, enum weir_ending *ret_ending)
+{
+    if (!is_handed_out(exchange) && exchange->reply.head.status < 300)
+        return over(exchange, WEIR_ENDING_BROKEN, "answered before all of it was sent", ret_ending);
+    *ret_ending = WEIR_ENDING_COMPLETE;
+    return true;
+}
+
+bool weir_exchange_leaves_wire(const struct weir_exchange *exchange)
+{
+    const struct weir_reply *reply = &exchange->reply;
+    return is_handed_out(exchange) && !reply->excess && !reply->head.close && !reply->head.old;
+}
+
+/* --- taking in -------------------------------------------------------------------------------- */
+
+static bool take_in(struct weir_exchange *exchange, size_t len, enum weir_ending *ret_ending)
+{
+    struct weir_reply *reply = &exchange->reply;
+    enum weir_reply_result result = weir_reply_read(reply, exchange->transport->inbox, len);
+    bool first = reply->head.status >= 200 && !exchange->first_byte_us;
+    if (first)
+        exchange->first_byte_us = weir_loop_now_us(exchange->transport->loop);
+    switch (result) {
+    case WEIR_REPLY_WHOLE:
+        return answered(exchange, ret_ending);
+    case WEIR_REPLY_BROKEN:
+        return over(exchange, WEIR_ENDING_BROKEN, reply->problem, ret_ending);
+    case WEIR_REPLY_TOO_BIG:
+        return over(exchange, WEIR_ENDING_TOO_BIG, reply->problem, ret_ending);
+    case WEIR_REPLY_MORE:
+        break;
+    }
+    if (first)
+        weir_exchange_arm(exchange);
+    return false;
+}
+
+/* Of a plain socket the loop hears again while anything is left; libcurl may have more at hand. */
+bool weir_exchange_pull(struct weir_exchange *exchange, enum weir_ending *ret_ending)
+{
+    struct weir_transport *transport = exchange->transport;
+    for (;;) {
+        size_t len = 0;
+        enum weir_wire_result result =
+            weir_wire_read(exchange->wire, transport->inbox, WEIR_INBOX_BYTES, &len);
+        if (result == WEIR_WIRE_BLOCKED)
+            return false;
+        if (result != WEIR_WIRE_DONE)
+            return lost(exchange, result, ret_ending);
+        if (take_in(exchange, len, ret_ending))
+            return true;
+        if (!transport->origin.secure && len < WEIR_INBOX_BYTES)
+            return false;
+    }
+}
+
+/* --- handing out ------------------------------------------------------------------------------ */
+
+/* The other side may have said why before it left. */
+static bool push_failed(struct weir_exchange *exchange, enum weir_wire_result result,
+                        enum weir_ending *ret_ending)
+{
+    return weir_exchange_pull(exchange, ret_ending) || lost(exchange, result, ret_ending);
+}
+
+bool weir_exchange_push(struct weir_exchange *exchange, enum weir_ending *ret_ending)
+{
+    struct weir_wire *wire = exchange->wire;
+    while (!is_handed_out(exchange)) {
+        struct weir_str pieces[WEIR_PIECES_MAX];
+        size_t bytes = 0;
+        /* Of a record that failed, nobody knows how much has left. */
+        exchange->sent = exchange->sent || exchange->transport->origin.secure;
+        enum weir_wire_result result =
+            weir_wire_write(wire, pieces, list_pieces(exchange, pieces), &bytes);
+        if (result == WEIR_WIRE_BLOCKED) {
+            weir_wire_await_room(wire, true);
+            return false;
+        }
+        if (result != WEIR_WIRE_DONE)
+            return push_failed(exchange, result, ret_ending);
+        step_over(exchange, bytes);
+    }
+    weir_wire_await_room(wire, false);
+    return false;
+}
+
+/* --- no connection ---------------------------------------------------------------------------- */
+
+enum weir_ending weir_exchange_judge(struct weir_exchange *exchange, CURLcode code)
+{
+    const char *detail = exchange->wire->curl_detail;
+    const char *words = detail[0] ? detail : curl_easy_strerror(code);
     switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_INVALIDCERTSTATUS:
-        describe(exchange, code, "certificate: ");
+        describe(exchange, "certificate: ", words);
         return WEIR_ENDING_TLS;
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CRL_BADFILE:
@@ -291,40 +304,13 @@ static enum weir_ending judge_connecting(struct weir_exchange *exchange, CURLcod
     case CURLE_SSL_ENGINE_NOTFOUND:
     case CURLE_SSL_ENGINE_SETFAILED:
     case CURLE_USE_SSL_FAILED:
-        describe(exchange, code, "tls: ");
+        describe(exchange, "tls: ", words);
         return WEIR_ENDING_TLS;
     case CURLE_OPERATION_TIMEDOUT: /* ours came late: the loop was busy */
         describe_late(exchange, "no connection", exchange->http.connect_timeout_us);
         return WEIR_ENDING_TIMED_OUT;
     default:
-        describe(exchange, code, "no connection: ");
+        describe(exchange, "no connection: ", words);
         return WEIR_ENDING_NO_CONNECTION;
     }
-}
-
-static enum weir_ending judge_connected(struct weir_exchange *exchange, CURLcode code)
-{
-    if (exchange->again || code == CURLE_GOT_NOTHING) {
-        snprintf(exchange->detail, sizeof(exchange->detail), "closed without a byte of an answer");
-        return WEIR_ENDING_BROKEN;
-    }
-    /* What libcurl says of a header line that is longer than it bears. */
-    if (code == CURLE_OUT_OF_MEMORY && !exchange->head.whole) {
-        snprintf(exchange->detail, sizeof(exchange->detail), "a header line over its bound");
-        return WEIR_ENDING_TOO_BIG;
-    }
-    if (code == CURLE_OK)
-        snprintf(exchange->detail, sizeof(exchange->detail), "closed before the answer was whole");
-    else
-        describe(exchange, code, "");
-    return WEIR_ENDING_BROKEN;
-}
-
-enum weir_ending weir_exchange_judge(struct weir_exchange *exchange, CURLcode code)
-{
-    if (exchange->ending != WEIR_ENDING_COMPLETE)
-        return exchange->ending;
-    if (code == CURLE_OK && exchange->connected && is_whole(exchange))
-        return WEIR_ENDING_COMPLETE;
-    return exchange->connected ? judge_connected(exchange, code) : judge_connecting(exchange, code);
 }

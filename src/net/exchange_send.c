@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What goes out: checked first, so that no byte of a caller's can become a line of its own or
- * another origin, then told to libcurl. Header lines and body stay where the caller has them.
+ * another origin, then the head is written. The body stays where the caller has it.
  */
+#include <assert.h>
 #include <stdio.h>
 
-#include "base/mem.h"
 #include "net/transport_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -44,7 +44,7 @@ static bool is_target(const char *target)
     return *at == '\0' && (size_t)(at - target) <= WEIR_URL_BYTES_MAX;
 }
 
-/* Headers that say where a request ends or goes are libcurl's business alone. */
+/* Headers that say where a request ends or goes are ours alone. */
 static bool is_reserved(struct weir_str name)
 {
     static const struct weir_str reserved[] = {
@@ -59,7 +59,7 @@ static bool is_reserved(struct weir_str name)
     return false;
 }
 
-/* "Name: value"; libcurl would leave out a header without a value. */
+/* "Name: value", and the value is not empty. */
 static bool is_header(struct weir_str line)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
@@ -109,87 +109,51 @@ const char *weir_exchange_problem(const struct weir_exchange_request *request)
     return headers_problem(request);
 }
 
-/* --- told to libcurl -------------------------------------------------------------------------- */
-
-/*
- * A list in memory of our own, of lines in the caller's: nothing secret is copied here. Lines
- * without a value keep libcurl from adding such a header.
+/* --- the head ----------------------------------------------------------------------------------
  */
-static void link_lines(struct weir_exchange *exchange)
+
+/* Does a line of the caller's name this header? */
+static bool is_given(const struct weir_exchange_request *request, struct weir_str name)
 {
-    static char expect[] = "Expect:", type[] = "Content-Type:";
-    const struct weir_exchange_request *request = &exchange->request;
-    struct curl_slist *lines = exchange->lines;
-    size_t count = 0;
-    bool typed = false;
-    lines[count++].data = expect;
     for (size_t i = 0; i < request->header_count; i++) {
-        typed = typed || weir_str_starts_nocase(weir_str_from(request->headers[i]), type);
-        lines[count++].data = (char *)request->headers[i];
+        const char *line = request->headers[i];
+        if (weir_str_same_nocase(line, name.ptr, name.len) && line[name.len] == ':')
+            return true;
     }
-    if (!typed)
-        lines[count++].data = type;
-    for (size_t i = 0; i < count; i++)
-        lines[i].next = i + 1 < count ? &lines[i + 1] : NULL;
-    curl_easy_setopt(exchange->easy, CURLOPT_HTTPHEADER, lines);
+    return false;
 }
 
-static void join(struct weir_exchange *exchange)
+static void add_unless_given(struct weir_exchange *exchange, struct weir_str name,
+                             const char *value)
+{
+    if (is_given(&exchange->request, name))
+        return;
+    weir_buf_add(&exchange->head, name.ptr, name.len);
+    weir_buf_add_text(&exchange->head, ": ");
+    weir_buf_add_text(&exchange->head, value);
+    weir_buf_add_text(&exchange->head, "\r\n");
+}
+
+static void write_head(struct weir_exchange *exchange, int method)
 {
     const struct weir_exchange_request *request = &exchange->request;
-    exchange->joined = weir_realloc(NULL, (size_t)exchange->body_bytes + 1, 1);
-    char *at = exchange->joined;
-    for (size_t i = 0; i < request->body_count; i++) {
-        if (request->body[i].len)
-            memcpy(at, request->body[i].ptr, request->body[i].len);
-        at += request->body[i].len;
+    struct weir_buf *head = &exchange->head;
+    weir_buf_add_text(head, methods[method].name);
+    weir_buf_add_char(head, ' ');
+    weir_buf_add_text(head, request->target);
+    weir_buf_add_text(head, " HTTP/1.1\r\nHost: ");
+    weir_buf_add_text(head, exchange->transport->host);
+    weir_buf_add_text(head, "\r\n");
+    add_unless_given(exchange, (struct weir_str)WORD("User-Agent"), exchange->transport->agent);
+    add_unless_given(exchange, (struct weir_str)WORD("Accept"), "*/*");
+    for (size_t i = 0; i < request->header_count; i++) {
+        weir_buf_add_text(head, request->headers[i]);
+        weir_buf_add_text(head, "\r\n");
     }
-    *at = '\0';
-}
-
-/* A body in one piece stays where the caller has it. */
-static const char *whole_body(struct weir_exchange *exchange)
-{
-    if (exchange->request.body_count == 1 && exchange->body_bytes)
-        return exchange->request.body[0].ptr;
-    join(exchange);
-    return exchange->joined;
-}
-
-/*
- * A small body goes out in one piece with its head: one system call and one packet less, which is a
- * third of what a request costs. A large one is an upload, whatever its method is called: libcurl
- * then asks for the body piece by piece. That it sends neither again is seen to elsewhere
- * (weir_exchange_on_prereq); of an upload it would also have to ask for the first piece again.
- */
-static void set_method(struct weir_exchange *exchange, int method)
-{
-    CURL *easy = exchange->easy;
-    bool large = exchange->body_bytes > WEIR_BODY_JOINED_MAX;
-    exchange->at_once = !large && (exchange->body_bytes || methods[method].with_body);
-    /* Also if there is none: the handle must not remember the one before. */
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, exchange->at_once ? whole_body(exchange) : NULL);
-    if (exchange->at_once) {
-        curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)exchange->body_bytes);
-    } else if (large) {
-        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-        curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->body_bytes);
-    } else {
-        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    }
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, methods[method].name);
-}
-
-/* libcurl divides it among the addresses of a host; ours, which is shorter, ends the attempt. */
-static void set_connect_timeout(struct weir_exchange *exchange)
-{
-    int64_t ms = exchange->http.connect_timeout_us / WEIR_US_PER_MS + 1000;
-    long connect_ms = ms > INT32_MAX ? INT32_MAX : (long)ms;
-    if (connect_ms == exchange->connect_ms)
-        return;
-    exchange->connect_ms = connect_ms;
-    curl_easy_setopt(exchange->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
+    if (exchange->body_bytes || methods[method].with_body)
+        weir_buf_printf(head, "Content-Length: %lld\r\n", (long long)exchange->body_bytes);
+    weir_buf_add_text(head, "\r\n");
+    assert(!head->overflow);
 }
 
 bool weir_exchange_prepare(struct weir_exchange *exchange)
@@ -197,15 +161,12 @@ bool weir_exchange_prepare(struct weir_exchange *exchange)
     const struct weir_exchange_request *request = &exchange->request;
     const char *problem = weir_exchange_problem(request);
     if (problem) {
+        exchange->over = true;
         exchange->ending = WEIR_ENDING_BROKEN;
         snprintf(exchange->detail, sizeof(exchange->detail), "not sent: %s", problem);
         return false;
     }
     count_body(request, &exchange->body_bytes);
-    link_lines(exchange);
-    set_method(exchange, find_method(request->method));
-    set_connect_timeout(exchange);
-    /* Not part of a URL, so that nothing in it can name another host. */
-    curl_easy_setopt(exchange->easy, CURLOPT_REQUEST_TARGET, request->target);
+    write_head(exchange, find_method(request->method));
     return true;
 }

@@ -140,9 +140,24 @@ static enum weir_head_result transfer_encoding(struct weir_head *head, struct we
     return WEIR_HEAD_GOOD;
 }
 
+/* A list of words; does one of them say that the connection ends? */
+static void note_connection(struct weir_head *head, struct weir_str value)
+{
+    while (value.len) {
+        const char *comma = memchr(value.ptr, ',', value.len);
+        size_t len = comma ? (size_t)(comma - value.ptr) : value.len;
+        if (weir_str_equal_nocase(weir_str_trim(weir_str(value.ptr, len)), weir_str_from("close")))
+            head->close = true;
+        len += comma != NULL;
+        value = weir_str(value.ptr + len, value.len - len);
+    }
+}
+
 static enum weir_head_result note_framing(struct weir_head *head, struct weir_str name,
                                           struct weir_str value)
 {
+    if (weir_str_equal_nocase(name, weir_str_from("Connection")))
+        note_connection(head, value);
     if (weir_str_equal_nocase(name, weir_str_from("Content-Length")))
         return content_length(head, value);
     if (weir_str_equal_nocase(name, weir_str_from("Transfer-Encoding")))
@@ -206,8 +221,6 @@ enum weir_head_result weir_head_line(struct weir_head *head, struct weir_str lin
         return fail(head, WEIR_HEAD_TOO_BIG, "a header line over its bound");
     if (head->bytes > WEIR_ANSWER_HEAD_BYTES_MAX)
         return fail(head, WEIR_HEAD_TOO_BIG, "headers over their bound");
-    if (head->whole)
-        return WEIR_HEAD_GOOD;
     line = without_end(line);
     if (head->status == 0)
         return status_line(head, line);

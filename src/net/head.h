@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of an answer, read line by line as libcurl hands the lines over: status line, headers,
- * blank line; 1xx heads before it are skipped, trailers after it counted and forgotten.
+ * The head of an answer, read line by line: status line, headers, blank line; 1xx heads before it
+ * are skipped.
  *
- * libcurl is lenient where two readers of the same bytes could disagree. This is not: a status line
- * must be one of HTTP/1.0 or 1.1, a header name a token, a value free of control bytes, and the end
- * of the body must follow from the head in one way only. Pure.
+ * Two readers of the same bytes must not disagree: a status line must be one of HTTP/1.0 or 1.1, a
+ * header name a token, a value free of control bytes, and the end of the body must follow from the
+ * head in one way only. Pure.
  */
 #ifndef WEIR_NET_HEAD_H
 #define WEIR_NET_HEAD_H
@@ -31,6 +31,7 @@ struct weir_head {
     bool whole; /* the blank line of the final head has come */
     bool chunked;
     bool old;                  /* HTTP/1.0 */
+    bool close;                /* the connection ends behind this answer */
     enum weir_framing framing; /* once it is whole */
     int64_t length;            /* Content-Length; -1: none */
     size_t count;              /* of headers */

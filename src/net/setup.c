@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of libcurl's handles that never change. Each says why; what libcurl does by default
- * is not repeated unless something rests on it.
+ * The options of libcurl's handles. Each says why; what libcurl does by default is not repeated
+ * unless something rests on it.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/wiping.h"
@@ -13,9 +14,9 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /*
- * Secrets and tokens pass through libcurl's buffers, so what it frees is wiped; unless the program
- * has set libcurl up before us, then its choice stands. Never undone: other parts of the program
- * may use libcurl too.
+ * What a proxy asks for passes through libcurl's buffers, so what it frees is wiped; unless the
+ * program has set libcurl up before us, then its choice stands. Never undone: other parts of the
+ * program may use libcurl too.
  */
 static void init_curl(void)
 {
@@ -27,7 +28,6 @@ static void set_safety(CURL *easy, const struct weir_transport *transport)
 {
     curl_easy_setopt(easy, CURLOPT_URL, transport->url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, transport->origin.secure ? "https" : "http");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
@@ -41,7 +41,7 @@ static void set_safety(CURL *easy, const struct weir_transport *transport)
 
 static void set_proxy(CURL *easy, const struct weir_transport *transport)
 {
-    /* "" also keeps libcurl from asking the environment, which it would do for every request. */
+    /* "" also keeps libcurl from asking the environment. */
     if (transport->origin.loopback || transport->origin.link_local) {
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
         curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
@@ -49,53 +49,35 @@ static void set_proxy(CURL *easy, const struct weir_transport *transport)
         curl_easy_setopt(easy, CURLOPT_PROXY, transport->proxy);
     }
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, transport->agent);
 }
 
-static void set_protocol(CURL *easy)
+static void set_connecting(CURL *easy)
 {
-    char agent[64];
-    snprintf(agent, sizeof(agent), "weir/%s", weir_version());
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, agent);
+    /* The connection is made and left to us. */
+    curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+    /* What both sides agree on at the start of TLS. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    /* Chunks come as they are: our own reader of them is the stricter one. */
-    curl_easy_setopt(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
 }
 
-static void set_callbacks(CURL *easy, struct weir_exchange *exchange)
+CURL *weir_wire_setup(struct weir_wire *wire)
 {
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->curl_detail);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, weir_exchange_on_prereq);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, weir_exchange_on_read);
-    curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, weir_exchange_on_seek);
-    curl_easy_setopt(easy, CURLOPT_SEEKDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, weir_exchange_on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, weir_exchange_on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, weir_sockets_on_open);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, exchange);
-    /* A connection keeps this from its birth, and outlives the exchange: not the exchange. */
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, weir_sockets_on_close);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, exchange->transport->sockets);
-}
-
-CURL *weir_exchange_setup(struct weir_exchange *exchange)
-{
+    struct weir_transport *transport = wire->transport;
     CURL *easy = curl_easy_init();
     if (!easy)
         abort();
-    set_safety(easy, exchange->transport);
-    set_proxy(easy, exchange->transport);
-    set_protocol(easy);
-    set_callbacks(easy, exchange);
+    set_safety(easy, transport);
+    set_proxy(easy, transport);
+    set_connecting(easy);
+    curl_easy_setopt(easy, CURLOPT_SHARE, transport->share);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, wire);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, wire->curl_detail);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, weir_sockets_on_open);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, weir_sockets_on_close);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transport->sockets);
     return easy;
 }
 
@@ -111,17 +93,18 @@ static int on_timer(CURLM *multi, long timeout_ms, void *ctx)
     return 0;
 }
 
-CURLM *weir_transport_setup(struct weir_transport *transport)
+void weir_transport_setup(struct weir_transport *transport)
 {
     pthread_once(&once, init_curl);
-    CURLM *multi = curl_multi_init();
-    if (!multi)
+    transport->multi = curl_multi_init();
+    transport->share = curl_share_init();
+    if (!transport->multi || !transport->share)
         abort();
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, weir_sockets_on_change);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, transport->sockets);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, transport);
-    curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)WEIR_SOCKETS_KEPT_MAX);
-    return multi;
+    snprintf(transport->agent, sizeof(transport->agent), "weir/%s", weir_version());
+    curl_multi_setopt(transport->multi, CURLMOPT_SOCKETFUNCTION, weir_sockets_on_change);
+    curl_multi_setopt(transport->multi, CURLMOPT_SOCKETDATA, transport->sockets);
+    curl_multi_setopt(transport->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(transport->multi, CURLMOPT_TIMERDATA, transport);
+    /* Sessions of TLS outlive the connection that began them. */
+    curl_share_setopt(transport->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 }

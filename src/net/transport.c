@@ -72,13 +72,10 @@ static void unlink_exchange(struct weir_exchange *exchange)
         exchange->next->previous = exchange->previous;
 }
 
-/* libcurl's handle remembers what went wrong (that it wanted to go back, say): only good ones stay.
- */
-static void keep_exchange(struct weir_exchange *exchange, enum weir_ending ending)
+static void keep_exchange(struct weir_exchange *exchange)
 {
     struct weir_transport *transport = exchange->transport;
-    if (ending != WEIR_ENDING_COMPLETE || transport->freed ||
-        transport->kept_count == WEIR_EXCHANGES_KEPT_MAX) {
+    if (transport->freed || transport->kept_count == WEIR_EXCHANGES_KEPT_MAX) {
         weir_exchange_free(exchange);
         return;
     }
@@ -90,29 +87,7 @@ static void keep_exchange(struct weir_exchange *exchange, enum weir_ending endin
 
 /* --- the end of an exchange ------------------------------------------------------------------- */
 
-struct weight {
-    int64_t sent;
-    int64_t received;
-};
-
-static struct weight count_bytes(struct weir_exchange *exchange)
-{
-    long bytes = 0; /* of the head; of what went out in one piece with it too */
-    if (exchange->connected)
-        curl_easy_getinfo(exchange->easy, CURLINFO_REQUEST_SIZE, &bytes);
-    int64_t sent = bytes;
-    if (!exchange->at_once)
-        sent += exchange->body_sent;
-    else if (sent < exchange->body_sent)
-        sent = exchange->body_sent;
-    return (struct weight){
-        .sent = sent,
-        .received = (int64_t)(exchange->head.bytes + exchange->body.len),
-    };
-}
-
-static void trace(const struct weir_exchange *exchange, const struct weir_exchange_answer *answer,
-                  struct weight weight)
+static void trace(const struct weir_exchange *exchange, const struct weir_exchange_answer *answer)
 {
     const struct weir_transport *transport = exchange->transport;
     if (!weir_log_wants(transport->sink, WEIR_LOG_TRACE))
@@ -134,8 +109,10 @@ static void trace(const struct weir_exchange *exchange, const struct weir_exchan
           .integer = answer->done_us - answer->begun_us },
         { .name = "FirstByte", .type = WEIR_LOG_DURATION_US, .integer = first_us },
         { .name = "Reused", .type = WEIR_LOG_INTEGER, .integer = answer->reused },
-        { .name = "BytesSent", .type = WEIR_LOG_INTEGER, .integer = weight.sent },
-        { .name = "BytesReceived", .type = WEIR_LOG_INTEGER, .integer = weight.received },
+        { .name = "BytesSent", .type = WEIR_LOG_INTEGER, .integer = (int64_t)exchange->bytes_sent },
+        { .name = "BytesReceived",
+          .type = WEIR_LOG_INTEGER,
+          .integer = (int64_t)exchange->reply.bytes },
     };
     weir_log(transport->sink, WEIR_LOG_TRACE, "exchange", "a request and its answer", fields,
              COUNT(fields));
@@ -157,32 +134,41 @@ static struct weir_exchange_answer describe(struct weir_exchange *exchange, enum
     };
     if (ending != WEIR_ENDING_COMPLETE)
         return answer;
-    weir_head_list(&exchange->head, transport->headers);
-    answer.status = exchange->head.status;
+    const struct weir_reply *reply = &exchange->reply;
+    weir_head_list(&reply->head, transport->headers);
+    answer.status = reply->head.status;
     answer.headers = transport->headers;
-    answer.header_count = exchange->head.count;
-    answer.body = weir_str(weir_buf_text(&exchange->body), exchange->body.len);
+    answer.header_count = reply->head.count;
+    answer.body = weir_str(weir_buf_text(&reply->body), reply->body.len);
     return answer;
+}
+
+/* The next exchange may have it, if `done` sends one already. */
+static void give_wire_back(struct weir_exchange *exchange, enum weir_ending ending)
+{
+    struct weir_wire *wire = exchange->wire;
+    exchange->wire = NULL;
+    if (wire && ending == WEIR_ENDING_COMPLETE && weir_exchange_leaves_wire(exchange))
+        weir_wire_rest(wire);
+    else if (wire)
+        weir_wire_close(wire);
 }
 
 /* Inside enter() and leave(); the exchange is gone afterwards. */
 static void finish(struct weir_exchange *exchange, enum weir_ending ending)
 {
     struct weir_transport *transport = exchange->transport;
-    if (exchange->added)
-        curl_multi_remove_handle(transport->multi, exchange->easy);
-    exchange->added = false;
+    give_wire_back(exchange, ending);
     weir_timer_stop(&exchange->timer);
     weir_loop_await(transport->loop, -1);
     unlink_exchange(exchange);
-    struct weight weight = count_bytes(exchange);
-    transport->stats.bytes_sent += (uint64_t)weight.sent;
-    transport->stats.bytes_received += (uint64_t)weight.received;
+    transport->stats.bytes_sent += exchange->bytes_sent;
+    transport->stats.bytes_received += exchange->reply.bytes;
     transport->stats.complete += ending == WEIR_ENDING_COMPLETE;
     struct weir_exchange_answer answer = describe(exchange, ending);
-    trace(exchange, &answer, weight);
+    trace(exchange, &answer);
     exchange->done(exchange->ctx, &answer);
-    keep_exchange(exchange, ending);
+    keep_exchange(exchange);
 }
 
 static void finish_cancelled(struct weir_exchange *exchange)
@@ -191,20 +177,53 @@ static void finish_cancelled(struct weir_exchange *exchange)
     finish(exchange, WEIR_ENDING_CANCELLED);
 }
 
-/* What libcurl has done with. */
+/* --- wires ------------------------------------------------------------------------------------ */
+
+void weir_transport_hear(struct weir_wire *wire, int events)
+{
+    struct weir_transport *transport = wire->transport;
+    struct weir_exchange *exchange = wire->exchange;
+    enum weir_ending ending;
+    enter(transport);
+    if (!exchange)
+        weir_wire_heard_idle(wire);
+    else if (exchange->cancelled || exchange->over)
+        on_timer(&exchange->timer); /* it is about to end anyway */
+    else if (((events & UV_WRITABLE) && weir_exchange_push(exchange, &ending)) ||
+             ((events & UV_READABLE) && weir_exchange_pull(exchange, &ending)))
+        finish(exchange, ending);
+    leave(transport);
+}
+
+/* libcurl has made a connection. */
+static void begin_on(struct weir_exchange *exchange)
+{
+    enum weir_ending ending = WEIR_ENDING_BROKEN;
+    bool silent = weir_wire_opened(exchange->wire);
+    if (!silent)
+        snprintf(exchange->detail, sizeof(exchange->detail),
+                 "the connection was closed, or spoke before it was asked");
+    weir_exchange_connected(exchange);
+    if (!silent || weir_exchange_push(exchange, &ending))
+        finish(exchange, ending);
+}
+
+/* What libcurl has done with: connections that are made, or cannot be. */
 static void settle(struct weir_transport *transport)
 {
     int left;
     CURLMsg *message;
     while (!transport->freed && (message = curl_multi_info_read(transport->multi, &left))) {
-        if (message->msg != CURLMSG_DONE)
-            continue;
         CURLcode code = message->data.result;
         char *private = NULL;
+        if (message->msg != CURLMSG_DONE)
+            continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private);
-        struct weir_exchange *exchange = (void *)private;
+        struct weir_exchange *exchange = ((struct weir_wire *)(void *)private)->exchange;
         if (exchange->cancelled)
             finish_cancelled(exchange);
+        else if (code == CURLE_OK)
+            begin_on(exchange);
         else
             finish(exchange, weir_exchange_judge(exchange, code));
     }
@@ -235,7 +254,7 @@ static void on_timer(struct weir_timer *timer)
     enter(transport);
     if (exchange->cancelled)
         finish_cancelled(exchange);
-    else if (exchange->ending != WEIR_ENDING_COMPLETE)
+    else if (exchange->over)
         finish(exchange, exchange->ending);
     else if (weir_exchange_late(exchange, weir_loop_now_us(transport->loop)))
         finish(exchange, WEIR_ENDING_TIMED_OUT);
@@ -265,6 +284,18 @@ static char *copy(const char *text)
     return text ? weir_strdup(text) : NULL;
 }
 
+/* host[:port] of an origin, without the port that its scheme has anyway. */
+static char *host_of(const char *url, bool secure)
+{
+    const char *host = strstr(url, "://") + strlen("://");
+    const char *usual = secure ? ":443" : ":80";
+    size_t len = strlen(host);
+    size_t more = strlen(usual);
+    if (len > more && strcmp(host + len - more, usual) == 0)
+        len -= more;
+    return weir_strndup(host, len);
+}
+
 enum weir_status weir_transport_new(struct weir_loop *loop,
                                     const struct weir_transport_options *options,
                                     struct weir_transport **ret, struct weir_error *err)
@@ -279,6 +310,7 @@ enum weir_status weir_transport_new(struct weir_loop *loop,
     transport->loop = loop;
     transport->origin = origin;
     transport->url = weir_strdup(options->origin);
+    transport->host = host_of(options->origin, origin.secure);
     transport->connection_name = copy(options->connection_name);
     transport->proxy = copy(options->proxy);
     transport->ca_file = copy(options->ca_file);
@@ -287,21 +319,39 @@ enum weir_status weir_transport_new(struct weir_loop *loop,
         options->answer_bytes_max ? options->answer_bytes_max : WEIR_ANSWER_BYTES_MAX;
     transport->sink = options->sink;
     weir_timer_init(&transport->timer, loop, on_curl_timer);
+    transport->inbox = weir_realloc(NULL, WEIR_INBOX_BYTES, 1);
     transport->sockets = weir_sockets_new(transport);
-    transport->multi = weir_transport_setup(transport);
+    weir_transport_setup(transport);
     *ret = transport;
     return WEIR_OK;
 }
 
-static void release_curl(struct weir_transport *transport)
+static void free_kept(struct weir_transport *transport)
 {
     while (transport->kept) {
         struct weir_exchange *exchange = transport->kept;
         transport->kept = exchange->next;
         weir_exchange_free(exchange);
     }
+}
+
+static void release_curl(struct weir_transport *transport)
+{
+    weir_wire_close_idle(transport);
     curl_multi_cleanup(transport->multi);
+    curl_share_cleanup(transport->share);
     weir_sockets_free(transport->sockets);
+}
+
+static void release_texts(struct weir_transport *transport)
+{
+    explicit_bzero(transport->inbox, WEIR_INBOX_BYTES);
+    free(transport->inbox);
+    free(transport->url);
+    free(transport->host);
+    free(transport->connection_name);
+    free(transport->proxy);
+    free(transport->ca_file);
 }
 
 void weir_transport_free(struct weir_transport *transport)
@@ -314,15 +364,28 @@ void weir_transport_free(struct weir_transport *transport)
     enter(transport);
     while (transport->first)
         finish_cancelled(transport->first);
+    free_kept(transport);
     release_curl(transport);
     weir_timer_release(&transport->timer);
-    free(transport->url);
-    free(transport->connection_name);
-    free(transport->proxy);
-    free(transport->ca_file);
+    release_texts(transport);
     transport->freed = true;
     leave(transport);
     weir_sigpipe_end(&guard);
+}
+
+/* On a wire that is open if there is one; what goes wrong at once is told in a coming turn. */
+static void begin(struct weir_exchange *exchange)
+{
+    exchange->wire = weir_wire_take(exchange->transport);
+    exchange->reused = exchange->wire;
+    if (!exchange->wire) {
+        exchange->wire = weir_wire_dial(exchange, exchange->http.connect_timeout_us);
+        weir_exchange_arm(exchange);
+        return;
+    }
+    exchange->wire->exchange = exchange;
+    weir_exchange_connected(exchange);
+    exchange->over = weir_exchange_push(exchange, &exchange->ending);
 }
 
 struct weir_exchange *weir_transport_send(struct weir_transport *transport,
@@ -338,13 +401,10 @@ struct weir_exchange *weir_transport_send(struct weir_transport *transport,
     transport->stats.requests++;
     weir_loop_await(transport->loop, 1);
     exchange->fit = weir_exchange_prepare(exchange);
-    if (exchange->fit) {
-        exchange->added = true;
-        curl_multi_add_handle(transport->multi, exchange->easy);
-        weir_exchange_arm(exchange);
-    } else {
+    if (exchange->fit)
+        begin(exchange);
+    if (exchange->over)
         weir_timer_set(&exchange->timer, exchange->begun_us);
-    }
     return exchange;
 }
 

@@ -2,35 +2,34 @@
 /*
  * The inside of a transport. Who does what:
  *
- *     transport.c       beginning and end, sending, what libcurl has finished, counters
- *     exchange.c        one request and its answer: from libcurl's callbacks to an ending
- *     exchange_send.c   what is checked before anything is sent, and told to libcurl
- *     setup.c           what never changes: the options of every libcurl handle
- *     sockets.c         between libcurl's sockets and libuv's watchers, and libcurl's one timer
- *     head.c            the head of an answer
- *     chunks.c          a chunked body
+ *     transport.c       beginning and end, sending, what has been heard, counters
+ *     exchange.c        one request and its answer: from its wire to an ending
+ *     exchange_send.c   what is checked before anything is sent, and the head that goes out
+ *     wire.c            a connection: made by libcurl, written, read, kept for the next exchange
+ *     setup.c           the options of libcurl's handles
+ *     sockets.c         libcurl's sockets and libuv's watchers, while a connection is being made
+ *     reply.c           an answer, from bytes to head and body: pure
+ *     head.c            the head of an answer: pure
+ *     chunks.c          a chunked body: pure
  *     origin.c          what an origin is
  *
  * The life of an exchange:
  *
- *     send ──▶ connecting ──prereq──▶ sending ──last byte──▶ waiting ──status line──▶ receiving
+ *     send ──▶ connecting ──a wire──▶ sending ──last byte──▶ waiting ──status line──▶ receiving
  *       │      connect time-out       first-byte time-out ────────────┘      │
- *       └── request time-out ────────────────────────────────────────────────┴──▶ settle ──▶ done
+ *       └── request time-out ────────────────────────────────────────────────┴──▶ finish ──▶ done
  *
- * "prereq" is libcurl's callback between having a connection and sending on it. It comes a second
- * time when libcurl wants to send the request again on another connection; that is where it is
- * stopped. Callbacks of libcurl's only take notes: `done` is called when libcurl has returned.
+ * An exchange has one wire in its life and writes each byte of its request to it once, so that no
+ * request can be sent twice (decisions/006, 016).
  */
 #ifndef WEIR_NET_TRANSPORT_PARTS_H
 #define WEIR_NET_TRANSPORT_PARTS_H
 
-#include <curl/curl.h>
-
 #include "base/limits.h"
-#include "net/chunks.h"
-#include "net/head.h"
 #include "net/origin.h"
+#include "net/reply.h"
 #include "net/transport.h"
+#include "net/wire.h"
 
 struct weir_sockets;
 
@@ -38,7 +37,7 @@ struct weir_exchange {
     struct weir_transport *transport;
     struct weir_exchange *next; /* under way, or kept for another request */
     struct weir_exchange *previous;
-    CURL *easy;
+    struct weir_wire *wire;  /* NULL: none yet, or not any more */
     struct weir_timer timer; /* the next time-out; cancelling; what could not be sent */
 
     /* The request. */
@@ -46,18 +45,12 @@ struct weir_exchange {
     struct weir_http_options http;
     weir_exchange_done *done;
     void *ctx;
-    struct curl_slist lines[WEIR_REQUEST_HEADERS_MAX + 2]; /* point at the caller's */
-    char *joined;                                          /* a small body of several slices */
-    int64_t body_bytes;                                    /* of all slices */
-    int64_t body_sent;                                     /* handed out */
-    size_t slice;                                          /* the one to be handed out next, */
-    size_t slice_at;                                       /* from here on */
-    long connect_ms; /* what libcurl was told last; its options stay with the handle */
-
-    /* The answer. */
-    struct weir_head head;
-    struct weir_chunks chunks;
-    struct weir_buf body;
+    struct weir_buf head; /* as it goes out, with the token in it */
+    int64_t body_bytes;   /* of all slices */
+    size_t piece;         /* to be handed out next: the head (0) or a slice of the body (1 …), */
+    size_t piece_at;      /* from here on */
+    uint64_t bytes_sent;  /* handed out, of head and body */
+    struct weir_reply reply;
 
     int64_t begun_us;
     int64_t connected_us;
@@ -66,31 +59,29 @@ struct weir_exchange {
 
     /* What has happened. */
     bool fit;       /* to be sent */
-    bool at_once;   /* the body goes out in one piece with the head */
-    bool added;     /* libcurl has it */
-    bool opened;    /* on a connection of its own */
-    bool reused;    /* on one that was open */
-    bool connected; /* prereq has come */
+    bool reused;    /* on a wire that was open */
+    bool connected; /* it has an open wire, or had one */
     bool sent;
-    bool again;  /* libcurl wanted to send it a second time */
-    bool excess; /* bytes came behind the answer: the connection is not to be used again */
     bool cancelled;
-    enum weir_ending ending; /* why a callback stopped it; COMPLETE: none did */
+    bool over;               /* it is to be told in a coming turn, … */
+    enum weir_ending ending; /* … so */
     char detail[WEIR_DETAIL_MAX];
-    char curl_detail[CURL_ERROR_SIZE];
 };
 
 struct weir_transport {
     struct weir_loop *loop;
     CURLM *multi;
+    CURLSH *share;
     struct weir_sockets *sockets;
     struct weir_timer timer; /* libcurl's */
 
     struct weir_origin origin;
     char *url;
+    char *host; /* as a head names it, with its port if it is not the usual one */
     char *connection_name;
     char *proxy;
     char *ca_file;
+    char agent[64];
     struct weir_http_options http;
     size_t answer_bytes_max;
     const struct weir_log_sink *sink;
@@ -98,6 +89,9 @@ struct weir_transport {
     struct weir_exchange *first; /* under way */
     struct weir_exchange *kept;
     size_t kept_count;
+    struct weir_wire *idle;
+    size_t idle_count;
+    char *inbox;                                              /* what one reading brings */
     struct weir_http_header headers[WEIR_ANSWER_HEADERS_MAX]; /* of the answer in `done` */
     uint32_t inside; /* calls on the stack that still look at this */
     bool freed;
@@ -106,13 +100,13 @@ struct weir_transport {
 
 /* --- setup.c ---------------------------------------------------------------------------------- */
 
-/* A handle with all that never changes, for one exchange. */
-CURL *weir_exchange_setup(struct weir_exchange *exchange);
-CURLM *weir_transport_setup(struct weir_transport *transport);
+/* A handle for one connection, with all that never changes. */
+CURL *weir_wire_setup(struct weir_wire *wire);
+void weir_transport_setup(struct weir_transport *transport);
 
 /* --- exchange_send.c -------------------------------------------------------------------------- */
 
-/* Tell libcurl what to send; false: it must not be sent, and exchange->detail says why. */
+/* Write the head; false: it must not be sent, and exchange->detail says why. */
 bool weir_exchange_prepare(struct weir_exchange *exchange);
 
 /* --- exchange.c ------------------------------------------------------------------------------- */
@@ -127,15 +121,26 @@ void weir_exchange_arm(struct weir_exchange *exchange);
 /* Which time-out has come; its phrase goes into `detail`. False: none has. */
 bool weir_exchange_late(struct weir_exchange *exchange, int64_t now_us);
 
-/* How it ended, libcurl having finished with `code`; the phrase goes into `detail`. */
+/* It has its wire, which is open. */
+void weir_exchange_connected(struct weir_exchange *exchange);
+
+/*
+ * Hand out, and take in, as much as goes now. True: it is over, *ret_ending says how and `detail`
+ * why.
+ */
+bool weir_exchange_push(struct weir_exchange *exchange, enum weir_ending *ret_ending);
+bool weir_exchange_pull(struct weir_exchange *exchange, enum weir_ending *ret_ending);
+
+/* Why libcurl has made no connection; the phrase goes into `detail`. */
 enum weir_ending weir_exchange_judge(struct weir_exchange *exchange, CURLcode code);
 
-/* libcurl's callbacks. */
-int weir_exchange_on_prereq(void *ctx, char *remote, char *local, int remote_port, int local_port);
-size_t weir_exchange_on_read(char *to, size_t size, size_t count, void *ctx);
-int weir_exchange_on_seek(void *ctx, curl_off_t offset, int origin);
-size_t weir_exchange_on_header(char *line, size_t size, size_t count, void *ctx);
-size_t weir_exchange_on_body(char *bytes, size_t size, size_t count, void *ctx);
+/* May the next exchange have the wire that this one was answered on? */
+bool weir_exchange_leaves_wire(const struct weir_exchange *exchange);
+
+/* --- wire.c ----------------------------------------------------------------------------------- */
+
+/* Something was heard of it though nobody has asked. Void afterwards. */
+void weir_wire_heard_idle(struct weir_wire *wire);
 
 /* --- sockets.c -------------------------------------------------------------------------------- */
 
@@ -144,19 +149,16 @@ struct weir_sockets *weir_sockets_new(struct weir_transport *transport);
 /* When libcurl has closed all of its own. */
 void weir_sockets_free(struct weir_sockets *sockets);
 
-/*
- * Has nothing come in on the idle connection with this port of ours? libcurl takes one on which
- * something has for alive, and would read it as the answer to what it is about to send.
- */
-bool weir_sockets_silent(struct weir_sockets *sockets, int local_port);
-
 curl_socket_t weir_sockets_on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *address);
 int weir_sockets_on_close(void *ctx, curl_socket_t fd);
 int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket);
 
 /* --- transport.c ------------------------------------------------------------------------------ */
 
-/* Something happened to a socket of libcurl's, or its time has come: let it work, then settle. */
+/* Something happened to a socket of libcurl's, or its time has come: let it work. */
 void weir_transport_act(struct weir_transport *transport, curl_socket_t fd, int events);
+
+/* An open wire can be read or written to. Void afterwards. */
+void weir_transport_hear(struct weir_wire *wire, int events);
 
 #endif

@@ -326,6 +326,65 @@ START_TEST(connections_and_sessions_are_reused)
 }
 END_TEST
 
+/* ---- large bodies ---- */
+
+#define LARGE_BYTES ((size_t)3 * 1024 * 1024 + 7)
+
+static void answer_hash(void *ctx, const struct origin_request *request,
+                        struct origin_answer *answer)
+{
+    (void)ctx;
+    char hash[32];
+    int len =
+        snprintf(hash, sizeof(hash), "%016llx",
+                 (unsigned long long)weir_str_hash(weir_str(request->body, request->body_len)));
+    weir_buf_printf(&answer->bytes, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len, hash);
+}
+
+/* Through a narrow place: each record has to wait for room, and goes on as it was. */
+START_TEST(a_large_body_arrives_whole)
+{
+    static char bytes[LARGE_BYTES];
+    char url[64];
+    char hash[32];
+    struct client client;
+    setup();
+    X509 *certificate = good_certificate();
+    struct origin *origin = server_new(certificate, 0, 0, answer_hash);
+    struct toxic *toxic = toxic_new(origin_port(origin));
+    struct got got = { 0 };
+    for (size_t i = 0; i < LARGE_BYTES; i++)
+        bytes[i] = (char)(i * 7 + i / 251);
+    struct weir_str slices[] = { { bytes, 5 },
+                                 { bytes + 5, 0 },
+                                 { bytes + 5, 100000 },
+                                 { bytes + 100005, LARGE_BYTES - 100005 } };
+    struct weir_exchange_request request = {
+        .method = "POST", .target = "/", .body = slices, .body_count = COUNT(slices)
+    };
+    snprintf(url, sizeof(url), "https://127.0.0.1:%u", toxic_port(toxic));
+    snprintf(hash, sizeof(hash), "%016llx",
+             (unsigned long long)weir_str_hash(weir_str(bytes, LARGE_BYTES)));
+    client_init_with(&client, (struct weir_transport_options){ .origin = url, .ca_file = ca_path });
+    assert_complete(client_ask(&client, "POST", "/", "{}"), 200); /* on which it is reused */
+    toxic_set(toxic, (struct toxic_script){ .up = { .end = TOXIC_STALL, .end_at = 300000 } });
+    weir_transport_send(client.transport, &request, copy_answer, &got);
+    client_idle(&client, MS(100));
+    int64_t stalled_us = weir_clock_now_us();
+    toxic_set(toxic, (struct toxic_script){ 0 });
+    client_until(&client, got.done);
+    assert_complete(got, 200);
+    ck_assert_str_eq(got.body, hash);
+    ck_assert(got.reused);
+    ck_assert_int_lt(got.begun_us, stalled_us);
+    client_release(&client);
+    toxic_free(toxic);
+    origin_free(origin);
+    X509_free(certificate);
+    teardown();
+}
+END_TEST
+
 /* ---- losses and cuts below TLS ---- */
 
 static void drop_third(void *ctx, const struct origin_request *request,
@@ -540,6 +599,7 @@ int main(void)
     suite_add(&s, an_authority_is_believed_only_if_it_was_named);
     suite_add(&s, tls_1_2_is_the_least_that_is_spoken);
     suite_add(&s, connections_and_sessions_are_reused);
+    suite_add(&s, a_large_body_arrives_whole);
     suite_add(&s, nothing_is_sent_again_under_tls_either);
     suite_add(&s, a_stream_cut_anywhere_is_never_complete);
     suite_add(&s, a_handshake_that_stalls_is_left_in_time);

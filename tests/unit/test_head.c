@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The head of an answer, line by line as libcurl hands it over. */
+/* The head of an answer, line by line. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -11,11 +11,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Line by line; stops at the first that is not good. */
+/* Line by line up to the last one; stops at the first that is not good. */
 static enum weir_head_result read_head(struct weir_head *head, const char *bytes, size_t len)
 {
     enum weir_head_result result = WEIR_HEAD_GOOD;
-    while (len && result == WEIR_HEAD_GOOD) {
+    while (len && result == WEIR_HEAD_GOOD && !head->whole) {
         const char *end = memchr(bytes, '\n', len);
         size_t line = end ? (size_t)(end - bytes) + 1 : len;
         result = weir_head_line(head, weir_str(bytes, line));
@@ -67,7 +67,7 @@ START_TEST(good_heads_are_understood_and_no_beginning_of_them_is_whole)
         ck_assert_int_eq(head.length, good[i].length);
         ck_assert_uint_eq(head.count, good[i].count);
         ck_assert_uint_eq(head.bytes, len);
-        /* libcurl hands over whole lines only */
+        /* only whole lines are handed over */
         for (const char *end = strchr(good[i].bytes, '\n'); end[1]; end = strchr(end + 1, '\n')) {
             weir_head_reset(&head);
             must(read_head(&head, good[i].bytes, (size_t)(end - good[i].bytes) + 1) ==
@@ -191,11 +191,11 @@ START_TEST(headers_have_a_number)
 }
 END_TEST
 
-/* One head of them all, heads of 1xx without end, trailers without end. */
+/* One head of them all, heads of 1xx without end. */
 START_TEST(all_lines_together_have_a_bound)
 {
-    static const char *const beginnings[] = { OK, "", OK "Content-Length: 0\r\n\r\n" };
-    static const char *const lines[] = { NULL, "HTTP/1.1 100 Continue\r\nA: b\r\n\r\n", NULL };
+    static const char *const beginnings[] = { OK, "" };
+    static const char *const lines[] = { NULL, "HTTP/1.1 100 Continue\r\nA: b\r\n\r\n" };
     struct weir_head head;
     weir_head_init(&head);
     for (size_t i = 0; i < COUNT(beginnings); i++) {
@@ -208,6 +208,39 @@ START_TEST(all_lines_together_have_a_bound)
         }
         ck_assert_int_eq(result, WEIR_HEAD_TOO_BIG);
         ck_assert_uint_gt(head.bytes, WEIR_ANSWER_HEAD_BYTES_MAX);
+    }
+    weir_head_release(&head);
+}
+END_TEST
+
+/* Whether the connection ends behind the answer is a word of a list. */
+START_TEST(who_says_close_ends_the_connection)
+{
+    static const struct {
+        const char *lines;
+        bool close;
+    } rows[] = {
+        { "", false },
+        { "Connection: keep-alive\r\n", false },
+        { "Connection: close\r\n", true },
+        { "connection:CLOSE\r\n", true },
+        { "Connection: keep-alive, close\r\n", true },
+        { "Connection: close ,upgrade\r\n", true },
+        { "Connection: a\r\nConnection: close\r\n", true },
+        { "Connection: closed\r\n", false },
+        { "Connection: not close\r\n", false },
+        { "Connection: ,,\r\n", false },
+        { "Proxy-Connection: close\r\n", false },
+        { "Connection:\r\n", false },
+    };
+    struct weir_head head;
+    weir_head_init(&head);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[200];
+        snprintf(text, sizeof(text), "HTTP/1.1 204 x\r\n%s\r\n", rows[i].lines);
+        weir_head_reset(&head);
+        must(read_head(&head, text, strlen(text)) == WEIR_HEAD_GOOD && head.whole);
+        ck_assert_msg(head.close == rows[i].close, "%s", rows[i].lines);
     }
     weir_head_release(&head);
 }
@@ -279,6 +312,7 @@ int main(void)
     suite_add(&s, a_line_has_a_bound);
     suite_add(&s, headers_have_a_number);
     suite_add(&s, all_lines_together_have_a_bound);
+    suite_add(&s, who_says_close_ends_the_connection);
     suite_add_loop(&s, "any_bytes_are_borne", any_bytes_are_borne, 10);
     return suite_run(&s);
 }

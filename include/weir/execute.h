@@ -45,8 +45,8 @@ WEIR_API enum weir_status weir_client_new(const struct weir_options *options,
 
 /*
  * Everybody inside weir_execute() returns with WEIR_E_SHUTDOWN, requests in flight are broken off,
- * tokens are wiped (in libcurl's buffers too, unless the program has set libcurl up itself before).
- * Nobody may call anything on the client once this has begun. NULL is fine.
+ * tokens are wiped. (What libcurl frees is wiped too, unless the program has set libcurl up
+ * before.) Nobody may call anything on the client once this has begun. NULL is fine.
  */
 WEIR_API void weir_client_free(struct weir_client *client);
 

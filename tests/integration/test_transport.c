@@ -59,7 +59,7 @@ static void answer_hash(void *ctx, const struct origin_request *request,
     weir_buf_printf(&answer->bytes, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len, hash);
 }
 
-/* Bodies around the size at which they are no longer joined, and any number of slices. */
+/* Bodies of any size, and any number of slices. */
 START_TEST(a_body_arrives_whole_however_it_is_sliced)
 {
     static const char *const methods[] = { "POST", "PATCH", "PUT", "DELETE", "GET" };
@@ -98,7 +98,7 @@ START_TEST(a_body_arrives_whole_however_it_is_sliced)
 }
 END_TEST
 
-/* One kept handle is used for all of them, in any order: nothing of one is left in the next. */
+/* One connection is used for all of them, in any order: nothing of one is left in the next. */
 START_TEST(no_request_has_anything_of_the_one_before)
 {
     static const struct {
@@ -233,7 +233,7 @@ static void lose_reused(void *ctx, const struct origin_request *request,
         weir_buf_add_text(&answer->bytes, NO_CONTENT);
 }
 
-/* Bodies that go out in one piece, and such as libcurl asks for piece by piece, in turns. */
+/* Small bodies and large ones, in turns. */
 START_TEST(what_was_lost_leaves_nothing_behind_for_the_next)
 {
     static char large[70000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libcurl does when nobody looks: a test for each trap, over real sockets. A server that
- * counts says what was on the wire; each trap is named as it was measured.
+ * What a client does that means well: a test for each trap that libcurl was seen to fall into, over
+ * real sockets. A server that counts says what was on the wire; each is named as it was measured.
  */
 #include <signal.h>
 

@@ -57,8 +57,9 @@
 #define WEIR_REQUEST_OWN_HEADERS_MAX 40 /* of the caller's; the rest is ours */
 #define WEIR_REQUEST_HEAD_BYTES_MAX  65536
 #define WEIR_REQUEST_OWN_BYTES_MAX   (WEIR_REQUEST_HEAD_BYTES_MAX - 2 * WEIR_TOKEN_BYTES_MAX)
-#define WEIR_REQUEST_FRAME_BYTES_MAX 1024 /* of what stands around lines and target, and the host  \
-                                           */
+#define WEIR_REQUEST_FRAME_BYTES_MAX                                                               \
+    1024 /* of what stands around lines and target, and the host                                   \
+          */
 
 /* The Web API's bytes: what may be sent … */
 #define WEIR_BODY_BYTES_MAX        ((size_t)4 * 1024 * 1024) /* of a request of weir's own */
@@ -90,8 +91,8 @@
 #define WEIR_WIRE_IDLE_US           (110 * WEIR_US_PER_S) /* for so long; then it is not used again */
 #define WEIR_INBOX_BYTES            ((size_t)32 * 1024)   /* that are read at once */
 #define WEIR_PIECES_MAX             64 /* of a request that are handed out at once */
-#define WEIR_EXCHANGES_KEPT_MAX     8  /* finished ones that the next request reuses */
-#define WEIR_EXCHANGE_BODY_KEPT_MAX ((size_t)4 * 1024) /* of the memory of such a one */
+#define WEIR_EXCHANGES_KEPT_MAX     32 /* finished ones that the next request reuses */
+#define WEIR_EXCHANGE_BODY_KEPT_MAX ((size_t)16 * 1024) /* of the memory of such a one */
 #define WEIR_DETAIL_MAX             320 /* why an exchange failed, terminator included */
 
 /* What the service may say of a table. */

@@ -53,7 +53,7 @@ static inline uint64_t load_some(struct weir_str text)
     return word;
 }
 
-#ifdef __SSE2__
+#if defined(__SSE2__) && !defined(WEIR_PORTABLE)
 #include <emmintrin.h>
 
 static inline __m128i load_two(const char *first, const char *second)

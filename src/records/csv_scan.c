@@ -18,7 +18,7 @@
  */
 #include "records/csv_parts.h"
 
-#if defined(__SSE2__) && !defined(WEIR_CSV_PORTABLE)
+#if defined(__SSE2__) && !defined(WEIR_PORTABLE)
 #include <emmintrin.h>
 
 static inline __m128i part_of(const char *bytes, int i)

@@ -9,7 +9,7 @@
 
 #define FIRST_CAPACITY 1024
 
-#if defined(__SSE2__) && !defined(WEIR_JSONL_PORTABLE)
+#if defined(__SSE2__) && !defined(WEIR_PORTABLE)
 #include <emmintrin.h>
 
 /* The first byte from `at` on that ends a run. There is one: at the line's end. */

@@ -29,7 +29,7 @@ struct stride {
     uint64_t odd;
 };
 
-#if defined(__SSE2__) && !defined(WEIR_LINES_PORTABLE)
+#if defined(__SSE2__) && !defined(WEIR_PORTABLE)
 #include <emmintrin.h>
 
 static inline struct stride look(const char *bytes)

@@ -56,6 +56,8 @@ static void check_same(const struct weir_reply *a, const struct weir_reply *b)
     need(a->bytes == b->bytes && a->head.status == b->head.status &&
          a->head.close == b->head.close);
     need(a->head.count == b->head.count && a->body.len == b->body.len);
+    need(a->head.framing == b->head.framing && a->head.text.len == b->head.text.len);
+    need(!a->head.text.len || memcmp(a->head.text.ptr, b->head.text.ptr, a->head.text.len) == 0);
     need(!a->body.len || memcmp(a->body.ptr, b->body.ptr, a->body.len) == 0);
 }
 

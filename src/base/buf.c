@@ -13,18 +13,42 @@ void weir_buf_init(struct weir_buf *buf, size_t bytes_max)
     *buf = (struct weir_buf){ .bytes_max = bytes_max };
 }
 
+void weir_buf_init_secret(struct weir_buf *buf, size_t bytes_max)
+{
+    *buf = (struct weir_buf){ .bytes_max = bytes_max, .secret = true };
+}
+
+static void wipe(struct weir_buf *buf)
+{
+    if (buf->secret && buf->ptr)
+        explicit_bzero(buf->ptr, buf->len);
+}
+
 void weir_buf_release(struct weir_buf *buf)
 {
+    wipe(buf);
     free(buf->ptr);
-    *buf = (struct weir_buf){ .bytes_max = buf->bytes_max };
+    *buf = (struct weir_buf){ .bytes_max = buf->bytes_max, .secret = buf->secret };
 }
 
 void weir_buf_reset(struct weir_buf *buf)
 {
+    wipe(buf);
     buf->len = 0;
     buf->overflow = false;
     if (buf->ptr)
         buf->ptr[0] = '\0';
+}
+
+/* What realloc() leaves behind would not be wiped. */
+static void move(struct weir_buf *buf, size_t capacity)
+{
+    char *moved = weir_realloc(NULL, capacity, 1);
+    if (buf->len)
+        memcpy(moved, buf->ptr, buf->len);
+    wipe(buf);
+    free(buf->ptr);
+    buf->ptr = moved;
 }
 
 /* Room for `len` more bytes and the terminator; false: that would exceed the maximum. */
@@ -40,7 +64,10 @@ static bool reserve(struct weir_buf *buf, size_t len)
     size_t capacity = buf->capacity ? buf->capacity : FIRST_CAPACITY;
     while (capacity < wanted)
         capacity *= 2;
-    buf->ptr = weir_realloc(buf->ptr, capacity, 1);
+    if (buf->secret)
+        move(buf, capacity);
+    else
+        buf->ptr = weir_realloc(buf->ptr, capacity, 1);
     buf->capacity = capacity;
     return true;
 }

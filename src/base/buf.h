@@ -19,9 +19,11 @@ struct weir_buf {
     size_t capacity;
     size_t bytes_max;
     bool overflow;
+    bool secret;
 };
 
 void weir_buf_init(struct weir_buf *buf, size_t bytes_max);
+void weir_buf_init_secret(struct weir_buf *buf, size_t bytes_max); /* what it held is wiped */
 void weir_buf_release(struct weir_buf *buf);
 void weir_buf_reset(struct weir_buf *buf); /* empty again; keeps memory and maximum */
 

@@ -11,22 +11,14 @@ struct weir_exchange *weir_exchange_new(struct weir_transport *transport)
 {
     struct weir_exchange *exchange = weir_calloc(1, sizeof(*exchange));
     exchange->transport = transport;
-    weir_buf_init(&exchange->head,
-                  WEIR_REQUEST_HEAD_BYTES_MAX + WEIR_URL_BYTES_MAX + WEIR_REQUEST_FRAME_BYTES_MAX);
+    weir_buf_init_secret(&exchange->head, WEIR_REQUEST_HEAD_BYTES_MAX + WEIR_URL_BYTES_MAX +
+                                              WEIR_REQUEST_FRAME_BYTES_MAX);
     weir_reply_init(&exchange->reply, transport->answer_bytes_max);
     return exchange;
 }
 
-/* The token is in it; freed memory is read by whoever gets it next. */
-static void wipe_head(struct weir_exchange *exchange)
-{
-    if (exchange->head.ptr)
-        explicit_bzero(exchange->head.ptr, exchange->head.len);
-}
-
 void weir_exchange_free(struct weir_exchange *exchange)
 {
-    wipe_head(exchange);
     weir_buf_release(&exchange->head);
     weir_reply_release(&exchange->reply);
     weir_timer_release(&exchange->timer);
@@ -35,8 +27,9 @@ void weir_exchange_free(struct weir_exchange *exchange)
 
 void weir_exchange_reset(struct weir_exchange *exchange)
 {
-    wipe_head(exchange);
     weir_buf_reset(&exchange->head);
+    if (exchange->head.capacity > WEIR_EXCHANGE_BODY_KEPT_MAX)
+        weir_buf_release(&exchange->head);
     weir_reply_reset(&exchange->reply);
     exchange->piece = exchange->piece_at = 0;
     exchange->bytes_sent = 0;
@@ -183,14 +176,13 @@ static void describe(struct weir_exchange *exchange, const char *what, const cha
 static bool lost(struct weir_exchange *exchange, enum weir_wire_result result,
                  enum weir_ending *ret_ending)
 {
-    const char *words = exchange->wire->curl_detail;
+    const char *words = result == WEIR_WIRE_FAILED ? exchange->wire->detail : "";
+    char what[64];
+    snprintf(what, sizeof(what), "closed %s%s",
+             exchange->reply.bytes ? "before the answer was whole" : "without a byte of an answer",
+             words[0] ? ": " : "");
+    describe(exchange, what, words);
     *ret_ending = WEIR_ENDING_BROKEN;
-    if (!exchange->reply.bytes)
-        describe(exchange, "closed without a byte of an answer", "");
-    else if (result == WEIR_WIRE_ENDED || !words[0])
-        describe(exchange, "closed before the answer was whole", "");
-    else
-        describe(exchange, "closed before the answer was whole: ", words);
     return true;
 }
 
@@ -287,7 +279,7 @@ bool weir_exchange_push(struct weir_exchange *exchange, enum weir_ending *ret_en
 
 enum weir_ending weir_exchange_judge(struct weir_exchange *exchange, CURLcode code)
 {
-    const char *detail = exchange->wire->curl_detail;
+    const char *detail = exchange->wire->detail;
     const char *words = detail[0] ? detail : curl_easy_strerror(code);
     switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:

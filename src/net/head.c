@@ -22,7 +22,7 @@ void weir_head_init(struct weir_head *head)
 {
     *head = (struct weir_head){ .length = -1 };
     /* Each line becomes a name and a value, which with their terminators are no longer. */
-    weir_buf_init(&head->text, WEIR_ANSWER_HEAD_BYTES_MAX + 2);
+    weir_buf_init_secret(&head->text, WEIR_ANSWER_HEAD_BYTES_MAX + 2);
 }
 
 void weir_head_release(struct weir_head *head)
@@ -185,6 +185,15 @@ static enum weir_head_result header_line(struct weir_head *head, struct weir_str
     return note_framing(head, name, value);
 }
 
+/* One that is announced must not come, and may: what does is not the next answer. */
+static bool is_without_body(struct weir_head *head)
+{
+    bool without = head->status == 204 || head->status == 304;
+    if (without && (head->chunked || head->length > 0))
+        head->close = true;
+    return without;
+}
+
 static enum weir_head_result blank_line(struct weir_head *head)
 {
     if (head->status < 200) {
@@ -193,7 +202,7 @@ static enum weir_head_result blank_line(struct weir_head *head)
     }
     if (head->chunked && (head->length >= 0 || head->old))
         return malformed(head, "chunked where it must not be");
-    if (head->status == 204 || head->status == 304)
+    if (is_without_body(head))
         head->framing = WEIR_FRAMING_NONE;
     else if (head->chunked)
         head->framing = WEIR_FRAMING_CHUNKED;

@@ -12,26 +12,12 @@ void weir_reply_init(struct weir_reply *reply, size_t body_bytes_max)
 {
     *reply = (struct weir_reply){ 0 };
     weir_head_init(&reply->head);
-    weir_buf_init(&reply->line, WEIR_ANSWER_LINE_MAX);
-    weir_buf_init(&reply->body, body_bytes_max);
-}
-
-static void wipe(struct weir_buf *buf)
-{
-    if (buf->ptr)
-        explicit_bzero(buf->ptr, buf->len);
-}
-
-static void wipe_all(struct weir_reply *reply)
-{
-    wipe(&reply->head.text);
-    wipe(&reply->line);
-    wipe(&reply->body);
+    weir_buf_init_secret(&reply->line, WEIR_ANSWER_LINE_MAX);
+    weir_buf_init_secret(&reply->body, body_bytes_max);
 }
 
 void weir_reply_release(struct weir_reply *reply)
 {
-    wipe_all(reply);
     weir_head_release(&reply->head);
     weir_buf_release(&reply->line);
     weir_buf_release(&reply->body);
@@ -46,7 +32,7 @@ static void empty(struct weir_buf *buf)
 
 void weir_reply_reset(struct weir_reply *reply)
 {
-    wipe_all(reply);
+    empty(&reply->head.text);
     weir_head_reset(&reply->head);
     empty(&reply->line);
     empty(&reply->body);
@@ -90,7 +76,6 @@ static enum weir_reply_result read_rest_of_line(struct weir_reply *reply, struct
     if (line.len == 0 || line.ptr[line.len - 1] != '\n')
         return WEIR_REPLY_MORE;
     enum weir_reply_result result = read_line(reply, weir_str(reply->line.ptr, reply->line.len));
-    wipe(&reply->line);
     weir_buf_reset(&reply->line);
     return result;
 }

@@ -60,6 +60,8 @@ static void set_connecting(CURL *easy)
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* A thread that looks a name up and hangs is left behind; the loop would wait for it. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
 }
 
@@ -74,7 +76,7 @@ CURL *weir_wire_setup(struct weir_wire *wire)
     set_connecting(easy);
     curl_easy_setopt(easy, CURLOPT_SHARE, transport->share);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, wire);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, wire->curl_detail);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, wire->detail);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, weir_sockets_on_open);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, weir_sockets_on_close);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transport->sockets);

@@ -3,8 +3,9 @@
  * Between libcurl's sockets and libuv's watchers, while libcurl makes a connection: those that it
  * tries, and the pair of its resolver. Once it is made, its socket is the wire's to watch.
  *
- * libcurl closes some of them without on_close: their watchers end when it says "remove". A watcher
- * that outlived its socket would keep the next one of that number from being watched at all.
+ * A watcher must not outlive its socket: it would keep the next one of that number from being
+ * watched at all. libcurl closes some without on_close, and says "remove" afterwards, so the
+ * watchers of a connection that is given up end before libcurl hears of it.
  */
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 struct watch {
     uv_poll_t poll;
     struct weir_sockets *sockets; /* NULL: closed, only libuv still has it */
+    const CURL *easy;             /* for whose connection */
     int fd;
     bool started; /* libuv knows it */
     struct watch *next;
@@ -42,10 +44,11 @@ static struct watch *find(const struct weir_sockets *sockets, int fd)
     return watch;
 }
 
-static struct watch *add(struct weir_sockets *sockets, int fd)
+static struct watch *add(struct weir_sockets *sockets, const CURL *easy, int fd)
 {
     struct watch *watch = weir_calloc(1, sizeof(*watch));
     watch->sockets = sockets;
+    watch->easy = easy;
     watch->fd = fd;
     watch->poll.data = watch;
     watch->started = uv_poll_init(weir_loop_uv(sockets->transport->loop), &watch->poll, fd) == 0;
@@ -71,6 +74,15 @@ static void drop(struct watch *watch)
         uv_close((uv_handle_t *)&watch->poll, on_closed);
     else
         free(watch);
+}
+
+void weir_sockets_forget(struct weir_sockets *sockets, const CURL *easy)
+{
+    for (struct watch *watch = sockets->first, *next; watch; watch = next) {
+        next = watch->next;
+        if (watch->easy == easy)
+            drop(watch);
+    }
 }
 
 void weir_sockets_free(struct weir_sockets *sockets)
@@ -113,7 +125,7 @@ int weir_sockets_on_close(void *ctx, curl_socket_t fd)
 
 int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, void *of_socket)
 {
-    (void)easy, (void)of_socket;
+    (void)of_socket;
     struct weir_sockets *sockets = ctx;
     struct watch *watch = find(sockets, fd);
     if (what == CURL_POLL_REMOVE) {
@@ -122,7 +134,7 @@ int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, vo
         return 0;
     }
     if (!watch)
-        watch = add(sockets, fd);
+        watch = add(sockets, easy, fd);
     if (watch->started)
         uv_poll_start(&watch->poll,
                       (what & CURL_POLL_IN ? UV_READABLE : 0) |

@@ -347,6 +347,8 @@ static void release_texts(struct weir_transport *transport)
 {
     explicit_bzero(transport->inbox, WEIR_INBOX_BYTES);
     free(transport->inbox);
+    if (transport->proxy) /* may have a password in it */
+        explicit_bzero(transport->proxy, strlen(transport->proxy));
     free(transport->url);
     free(transport->host);
     free(transport->connection_name);
@@ -362,6 +364,7 @@ void weir_transport_free(struct weir_transport *transport)
     struct weir_sigpipe guard;
     weir_sigpipe_begin(&guard);
     enter(transport);
+    transport->closing = true;
     while (transport->first)
         finish_cancelled(transport->first);
     free_kept(transport);
@@ -388,6 +391,15 @@ static void begin(struct weir_exchange *exchange)
     exchange->over = weir_exchange_push(exchange, &exchange->ending);
 }
 
+/* Nobody may be inside the loop, which holds SIGPIPE back; a plain wire raises none. */
+static void begin_guarded(struct weir_exchange *exchange)
+{
+    struct weir_sigpipe guard;
+    weir_sigpipe_begin(&guard);
+    begin(exchange);
+    weir_sigpipe_end(&guard);
+}
+
 struct weir_exchange *weir_transport_send(struct weir_transport *transport,
                                           const struct weir_exchange_request *request,
                                           weir_exchange_done *done, void *ctx)
@@ -401,8 +413,8 @@ struct weir_exchange *weir_transport_send(struct weir_transport *transport,
     transport->stats.requests++;
     weir_loop_await(transport->loop, 1);
     exchange->fit = weir_exchange_prepare(exchange);
-    if (exchange->fit)
-        begin(exchange);
+    if (exchange->fit && !transport->closing) /* else it is about to be cancelled */
+        (transport->origin.secure ? begin_guarded : begin)(exchange);
     if (exchange->over)
         weir_timer_set(&exchange->timer, exchange->begun_us);
     return exchange;

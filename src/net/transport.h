@@ -3,8 +3,8 @@
  * One request, sent once, to one origin, and an answer that is either complete or honestly marked
  * as not.
  *
- *   transport   what a connection (an application user) has to one origin: a libcurl multi handle
- *               with its kept-alive connections and TLS sessions. Never shared: a token of one user
+ *   transport   what a connection (an application user) has to one origin: TCP connections that
+ *               are kept alive, and TLS sessions. Never shared: a token of one user
  *               cannot travel on a connection of another, and a target is a path, so that nothing
  *               can go to another origin.
  *   exchange    one request and its answer.
@@ -46,12 +46,15 @@ enum weir_status weir_transport_new(struct weir_loop *loop,
                                     const struct weir_transport_options *options,
                                     struct weir_transport **ret, struct weir_error *err);
 
-/* Exchanges under way end as cancelled, their `done` called before this returns. NULL is fine. */
+/*
+ * Exchanges under way end as cancelled, their `done` called before this returns; what a `done`
+ * sends then ends likewise, unsent. NULL is fine.
+ */
 void weir_transport_free(struct weir_transport *transport);
 
 /*
  * Everything but this struct is borrowed until `done`. The slices of the body are sent one after
- * the other; a body of one slice is not copied, nor is a large one (WEIR_BODY_JOINED_MAX).
+ * the other, from where they lie.
  * Content-Length, Host, User-Agent and Accept, where none is given, are added; Expect never is.
  */
 struct weir_exchange_request {

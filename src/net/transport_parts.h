@@ -94,6 +94,7 @@ struct weir_transport {
     char *inbox;                                              /* what one reading brings */
     struct weir_http_header headers[WEIR_ANSWER_HEADERS_MAX]; /* of the answer in `done` */
     uint32_t inside; /* calls on the stack that still look at this */
+    bool closing;    /* nothing is sent any more */
     bool freed;
     struct weir_transport_stats stats;
 };
@@ -139,12 +140,15 @@ bool weir_exchange_leaves_wire(const struct weir_exchange *exchange);
 
 /* --- wire.c ----------------------------------------------------------------------------------- */
 
-/* Something was heard of it though nobody has asked. Void afterwards. */
+/* Something was heard of it though nobody has asked. It may be void afterwards. */
 void weir_wire_heard_idle(struct weir_wire *wire);
 
 /* --- sockets.c -------------------------------------------------------------------------------- */
 
 struct weir_sockets *weir_sockets_new(struct weir_transport *transport);
+
+/* The connection of this handle is about to be given up. */
+void weir_sockets_forget(struct weir_sockets *sockets, const CURL *easy);
 
 /* When libcurl has closed all of its own. */
 void weir_sockets_free(struct weir_sockets *sockets);
@@ -158,7 +162,7 @@ int weir_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *ctx, vo
 /* Something happened to a socket of libcurl's, or its time has come: let it work. */
 void weir_transport_act(struct weir_transport *transport, curl_socket_t fd, int events);
 
-/* An open wire can be read or written to. Void afterwards. */
+/* An open wire can be read or written to. It may be void afterwards. */
 void weir_transport_hear(struct weir_wire *wire, int events);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "net/loop_parts.h"
-#include "net/sigpipe.h"
 #include "net/transport_parts.h"
 
 /* What a record of TLS holds. */
@@ -36,7 +35,8 @@ struct weir_wire *weir_wire_dial(struct weir_exchange *exchange, int64_t connect
     wire->fd = -1;
     wire->easy = weir_wire_setup(wire);
     curl_easy_setopt(wire->easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms(connect_timeout_us));
-    curl_multi_add_handle(wire->transport->multi, wire->easy);
+    if (curl_multi_add_handle(wire->transport->multi, wire->easy) != CURLM_OK)
+        abort();
     return wire;
 }
 
@@ -51,6 +51,7 @@ void weir_wire_close(struct weir_wire *wire)
     bool watched = wire->watched;
     if (watched) /* before its socket is closed: the number may be another's at once */
         uv_close((uv_handle_t *)&wire->poll, on_closed);
+    weir_sockets_forget(transport->sockets, wire->easy);
     curl_multi_remove_handle(transport->multi, wire->easy);
     curl_easy_cleanup(wire->easy);
     if (wire->record)
@@ -92,7 +93,8 @@ void weir_wire_await_room(struct weir_wire *wire, bool await)
 
 /*
  * Neither a byte nor an end has come. Under TLS something may have come that is for libcurl (a
- * ticket for the next session): it reads it, and then there is nothing.
+ * ticket for the next session): it reads it, and then there is nothing. A byte that is read here is
+ * lost, with the wire.
  */
 static bool is_silent(struct weir_wire *wire)
 {
@@ -188,7 +190,7 @@ static enum weir_wire_result failed(struct weir_wire *wire, int error)
 {
     if (error == EAGAIN || error == EWOULDBLOCK || error == EINTR)
         return WEIR_WIRE_BLOCKED;
-    snprintf(wire->curl_detail, sizeof(wire->curl_detail), "%s", strerror(error));
+    snprintf(wire->detail, sizeof(wire->detail), "%s", strerror(error));
     return WEIR_WIRE_FAILED;
 }
 
@@ -225,13 +227,10 @@ static void fill_record(struct weir_wire *wire, const struct weir_str *pieces, s
 static enum weir_wire_result write_secure(struct weir_wire *wire, const struct weir_str *pieces,
                                           size_t count, size_t *ret_bytes)
 {
-    struct weir_sigpipe guard;
     size_t sent = 0;
     if (!wire->record_len)
         fill_record(wire, pieces, count);
-    weir_sigpipe_begin(&guard);
     CURLcode code = curl_easy_send(wire->easy, wire->record, wire->record_len, &sent);
-    weir_sigpipe_end(&guard);
     if (code != CURLE_OK)
         return code == CURLE_AGAIN ? WEIR_WIRE_BLOCKED : WEIR_WIRE_FAILED;
     wire->record_len -= sent;

@@ -4,14 +4,17 @@
  * certificates) and ends it; what is said on it is ours.
  *
  *     dial ──▶ dialing ──libcurl is done──▶ open: lent to an exchange ◀──▶ idle
- *                 └─────────────────────────────────┴─── close ◀─────────────┘ heard, or too old
+ *                 └─────────────────────────────────┴─── close ◀─────────────┘ heard, or found too
+ * old
  *
  * Nobody has asked for anything on an idle one. What makes itself heard there is its end, or what
  * the next request would take for its answer: it is closed, and a request that finds it so takes
  * another.
  *
  * Plain sockets are written and read as they are, so that head and body go out in one call from
- * where they lie. Under TLS it is libcurl that writes and reads, in records of 16 KiB.
+ * where they lie. Under TLS it is libcurl that writes and reads, in records of 16 KiB. It does not
+ * tell whether writing waits for something to be read, or the other way round (TLS 1.2 may
+ * negotiate again in the midst of it): one that waits for room is watched for both.
  */
 #ifndef WEIR_NET_WIRE_H
 #define WEIR_NET_WIRE_H
@@ -37,7 +40,7 @@ struct weir_wire {
 
     char *record; /* under TLS: what libcurl is to write next, and has not yet. NULL: none so far */
     size_t record_len;
-    char curl_detail[CURL_ERROR_SIZE];
+    char detail[CURL_ERROR_SIZE]; /* why it failed, in libcurl's or the system's words */
 };
 
 /* What became of writing or reading. */
@@ -45,10 +48,10 @@ enum weir_wire_result {
     WEIR_WIRE_DONE = 0, /* so many bytes, as said beside it */
     WEIR_WIRE_BLOCKED,  /* not now: the wire is heard when it goes on */
     WEIR_WIRE_ENDED,    /* the other side has ended it */
-    WEIR_WIRE_FAILED,   /* wire->curl_detail says why, if it is not empty */
+    WEIR_WIRE_FAILED,   /* wire->detail says why, if it is not empty */
 };
 
-/* Begin one, for this exchange. weir_transport_settle() hears how that ends. */
+/* Begin one, for this exchange; libcurl tells the transport how that ends. */
 struct weir_wire *weir_wire_dial(struct weir_exchange *exchange, int64_t connect_timeout_us);
 
 /* libcurl has made it. False: it has ended again, or speaks before it was asked. */

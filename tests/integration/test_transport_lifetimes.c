@@ -157,6 +157,36 @@ START_TEST(freeing_ends_what_is_under_way_before_it_returns)
 }
 END_TEST
 
+static struct got again;
+static int sent_while_freeing;
+
+static void send_while_freeing(void *ctx, const struct weir_exchange_answer *answer)
+{
+    struct weir_exchange_request request = { .method = "POST", .target = "/at-once" };
+    copy_answer(ctx, answer);
+    if (sent_while_freeing++ == 0)
+        weir_transport_send(client.transport, &request, copy_answer, &again);
+}
+
+/* There is an open connection that it could take. */
+START_TEST(what_is_sent_while_it_is_freed_is_not_sent)
+{
+    struct got got = { 0 };
+    struct weir_exchange_request request = { .method = "POST", .target = "/stalled" };
+    setup(answer_unevenly);
+    weir_transport_send(client.transport, &request, send_while_freeing, &got);
+    assert_complete(client_ask(&client, "POST", "/at-once", "{}"), 204);
+    client_until(&client, origin_counts(origin).requests == 2);
+    weir_transport_free(client.transport);
+    client.transport = NULL;
+    assert_ending(got, WEIR_ENDING_CANCELLED);
+    assert_ending(again, WEIR_ENDING_CANCELLED);
+    ck_assert(got.sent && !again.sent);
+    ck_assert_uint_eq(origin_counts(origin).requests, 2);
+    teardown();
+}
+END_TEST
+
 static void free_all(void *ctx, const struct weir_exchange_answer *answer)
 {
     weir_transport_free(client.transport);
@@ -223,6 +253,7 @@ int main(void)
                    an_exchange_may_be_cancelled_in_any_phase, 10);
     suite_add(&s, done_may_cancel_the_others);
     suite_add(&s, freeing_ends_what_is_under_way_before_it_returns);
+    suite_add(&s, what_is_sent_while_it_is_freed_is_not_sent);
     suite_add(&s, done_may_free_the_transport);
     suite_add(&s, done_may_send_again);
     return suite_run(&s);

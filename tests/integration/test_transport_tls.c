@@ -385,6 +385,106 @@ START_TEST(a_large_body_arrives_whole)
 }
 END_TEST
 
+/* ---- lives of exchanges ---- */
+
+#define CROWD 12
+
+static void answer_unevenly(void *ctx, const struct origin_request *request,
+                            struct origin_answer *answer)
+{
+    (void)ctx;
+    if (request->target[1] == 's')
+        answer->then = ORIGIN_STALL;
+    else if (request->target[1] == 'p') {
+        weir_buf_add_text(&answer->bytes, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1234");
+        answer->then = ORIGIN_STALL;
+    } else
+        weir_buf_add_text(&answer->bytes, NO_CONTENT);
+}
+
+/* After any number of turns, so in any phase; then all of it is freed. */
+static void cancel_and_free_after(const char *url, int turns)
+{
+    static const char *const targets[] = { "/stalled", "/part", "/at-once" };
+    static struct got gots[CROWD];
+    struct weir_exchange *exchanges[CROWD];
+    struct client client;
+    client_init_with(&client, (struct weir_transport_options){ .origin = url, .ca_file = ca_path });
+    for (int i = 0; i < CROWD; i++) {
+        struct weir_exchange_request request = { .method = "POST", .target = targets[i % 3] };
+        gots[i] = (struct got){ 0 };
+        exchanges[i] = weir_transport_send(client.transport, &request, copy_answer, &gots[i]);
+    }
+    for (int i = 0; i < turns; i++)
+        weir_loop_turn(client.loop, MS(1));
+    for (int i = 0; i < CROWD / 2; i++) {
+        if (!gots[i].done)
+            weir_exchange_cancel(exchanges[i]);
+    }
+    weir_loop_turn(client.loop, 0);
+    weir_transport_free(client.transport);
+    client.transport = NULL;
+    for (int i = 0; i < CROWD; i++)
+        ck_assert(gots[i].done && (gots[i].ending == WEIR_ENDING_CANCELLED ||
+                                   (i % 3 == 2 && gots[i].ending == WEIR_ENDING_COMPLETE)));
+    weir_loop_turn(client.loop, 0);
+    client_release(&client);
+}
+
+START_TEST(an_exchange_may_be_cancelled_and_freed_in_any_phase)
+{
+    setup();
+    X509 *certificate = good_certificate();
+    struct origin *origin = server_new(certificate, 0, 0, answer_unevenly);
+    for (int turns = 0; turns < 40; turns += 1 + turns / 8)
+        cancel_and_free_after(origin_url(origin), turns);
+    origin_free(origin);
+    X509_free(certificate);
+    teardown();
+}
+END_TEST
+
+/* ---- what is said too much ---- */
+
+#define FORGED "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
+
+static void answer_too_much(void *ctx, const struct origin_request *request,
+                            struct origin_answer *answer)
+{
+    (void)ctx;
+    weir_buf_add_text(&answer->bytes, NO_CONTENT);
+    if (request->target[1] == 'l') {
+        answer->pause_at = answer->bytes.len;
+        answer->pause_us = MS(20);
+    }
+    if (request->target[1])
+        weir_buf_add_text(&answer->bytes, FORGED);
+}
+
+START_TEST(what_is_left_over_is_not_the_next_answer)
+{
+    static const char *const targets[] = { "/at-once", "/later" };
+    struct client client;
+    setup();
+    X509 *certificate = good_certificate();
+    struct origin *origin = server_new(certificate, 0, 0, answer_too_much);
+    client_init_with(&client, (struct weir_transport_options){ .origin = origin_url(origin),
+                                                               .ca_file = ca_path });
+    for (uint64_t i = 0; i < 6; i++) {
+        assert_complete(client_ask(&client, "GET", targets[i % 2], NULL), 204);
+        uint64_t said = (i + 1) * strlen(FORGED);
+        client_until(&client, origin_counts(origin).said >= said);
+        client_idle(&client, MS(30));
+        assert_complete(client_ask(&client, "GET", "/", NULL), 204);
+        ck_assert_uint_eq(origin_counts(origin).connections, i + 2);
+    }
+    client_release(&client);
+    origin_free(origin);
+    X509_free(certificate);
+    teardown();
+}
+END_TEST
+
 /* ---- losses and cuts below TLS ---- */
 
 static void drop_third(void *ctx, const struct origin_request *request,
@@ -600,6 +700,8 @@ int main(void)
     suite_add(&s, tls_1_2_is_the_least_that_is_spoken);
     suite_add(&s, connections_and_sessions_are_reused);
     suite_add(&s, a_large_body_arrives_whole);
+    suite_add(&s, an_exchange_may_be_cancelled_and_freed_in_any_phase);
+    suite_add(&s, what_is_left_over_is_not_the_next_answer);
     suite_add(&s, nothing_is_sent_again_under_tls_either);
     suite_add(&s, a_stream_cut_anywhere_is_never_complete);
     suite_add(&s, a_handshake_that_stalls_is_left_in_time);

@@ -6,6 +6,7 @@
 #include "net/transport_parts.h"
 #include "support/exchange.h"
 #include "support/origin.h"
+#include "support/raw.h"
 #include "support/toxic.h"
 
 #define NO_CONTENT "HTTP/1.1 204 No Content\r\n\r\n"
@@ -83,6 +84,44 @@ START_TEST(one_that_has_ended_costs_no_request)
     ck_assert(next.reused);
     ck_assert_uint_eq(origin_counts(origin).connections, 3);
     teardown();
+}
+END_TEST
+
+/* --- before they are asked ----------------------------------------------------------------------
+ */
+
+struct speaker {
+    int listener;
+    const char *words; /* "": it ends without any */
+};
+
+static void *speak_first(void *argument)
+{
+    struct speaker *speaker = argument;
+    must(readable(speaker->listener, WAIT_MS));
+    int fd = accept(speaker->listener, NULL, NULL);
+    must(fd >= 0);
+    say(fd, speaker->words, strlen(speaker->words));
+    if (speaker->words[0])
+        must(readable(fd, WAIT_MS)); /* until the client has left */
+    close(fd);
+    return NULL;
+}
+
+/* Both are seen when the connection is made, or else when the answer is awaited. */
+START_TEST(one_that_speaks_before_it_is_asked_gives_no_answer)
+{
+    static const char *const words[] = { "hello\r\n", "" };
+    struct speaker speaker = { .listener = loopback_listening(0, 8), .words = words[_i] };
+    char url[64];
+    snprintf(url, sizeof(url), "http://127.0.0.1:%u", loopback_port(speaker.listener));
+    pthread_t thread = loopback_thread(speak_first, &speaker);
+    client_init(&client, url);
+    assert_ending(client_ask(&client, "POST", "/", "{}"), WEIR_ENDING_BROKEN);
+    ck_assert_uint_eq(client.transport->idle_count, 0);
+    client_release(&client);
+    pthread_join(thread, NULL);
+    close(speaker.listener);
 }
 END_TEST
 
@@ -181,6 +220,8 @@ int main(void)
     suite_add(&s, one_that_was_idle_for_too_long_is_not_used_again);
     suite_add(&s, no_more_than_a_number_of_them_wait);
     suite_add(&s, one_that_has_ended_costs_no_request);
+    suite_add_loop(&s, "one_that_speaks_before_it_is_asked_gives_no_answer",
+                   one_that_speaks_before_it_is_asked_gives_no_answer, 2);
     suite_add(&s, one_in_use_is_not_taken_for_dead_when_another_is_made);
     suite_add(&s, a_success_before_all_of_it_was_sent_is_none);
     suite_add(&s, a_refusal_before_all_of_it_was_sent_is_one);

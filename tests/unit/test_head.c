@@ -232,6 +232,9 @@ START_TEST(who_says_close_ends_the_connection)
         { "Connection: ,,\r\n", false },
         { "Proxy-Connection: close\r\n", false },
         { "Connection:\r\n", false },
+        { "Content-Length: 0\r\n", false },
+        { "Content-Length: 1\r\n", true }, /* a body that must not come */
+        { "Transfer-Encoding: chunked\r\n", true },
     };
     struct weir_head head;
     weir_head_init(&head);

@@ -138,7 +138,7 @@ struct campaign {
     uint32_t complete;
     uint32_t reused; /* cut ones on a connection that had answered before */
     uint32_t unsent; /* found their connection ended, and said so */
-    uint32_t lost;   /* went into a connection that the origin had ended: it may not have seen them */
+    uint32_t lost; /* went into a connection that the origin had ended: it may not have seen them */
 };
 
 static struct campaign campaign;

@@ -68,6 +68,15 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     lane->quotas[WEIR_BUDGET_EXECUTION].doubt = EXECUTION_DOUBT;
 }
 
+/* Somebody may look before anybody asks: the level is what the first to ask would be told. */
+static void foresee_level(struct weir_budget *budget)
+{
+    static const struct weir_ask any = { 0 };
+    struct weir_admission unused;
+    weir_budget_admit(budget, &(struct weir_policy_ask){ .ask = &any }, 0, &unused);
+    budget->guard = (struct weir_guard){ 0 }; /* which begins with the first */
+}
+
 static void init(void *state, const struct weir_adaptive_rate_options *options)
 {
     struct weir_budget *budget = state;
@@ -80,7 +89,6 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     budget->lane_count = 1;
     budget->begun_us = WEIR_NEVER;
     budget->clean_us = WEIR_NEVER;
-    budget->level = WEIR_PARALLELISM_UNHINTED;
     budget->max = PUBLISHED_CONCURRENT;
     budget->throttled_us = WEIR_NEVER;
     budget->reopens_us = WEIR_NEVER;
@@ -90,6 +98,7 @@ static void init(void *state, const struct weir_adaptive_rate_options *options)
     weir_charging_init(&budget->charging);
     weir_budget_lane_init(budget, &budget->lanes[0], 0, PUBLISHED_REQUESTS * scale,
                           PUBLISHED_EXECUTION_US * scale, 0);
+    foresee_level(budget);
 }
 
 /* --- durations -------------------------------------------------------------------------------- */
@@ -379,7 +388,7 @@ static int level(const void *state)
 static void stats(const void *state, int64_t now_us, struct weir_adaptive_rate_stats *ret)
 {
     const struct weir_budget *budget = state;
-    ret->current_parallelism = budget->activity_us == WEIR_NEVER ? 0 : budget->level;
+    ret->current_parallelism = budget->level;
     ret->max_parallelism = budget->max;
     ret->last_known_good_parallelism = budget->level;
     ret->is_last_known_good_stale = false;

@@ -82,6 +82,23 @@ START_TEST(the_first_requests_are_twice_as_many_as_use_the_budget_up)
 }
 END_TEST
 
+START_TEST(statistics_before_the_first_request_tell_what_it_would_be_told)
+{
+    for (int window_s = 20; window_s <= 300; window_s += 280) {
+        struct weir_adaptive_rate_stats before, after;
+        setup();
+        options.budget.window_us = SECONDS(window_s);
+        weir_policy_budget.init(budget, &options);
+        weir_policy_budget.stats(budget, now_us, &before);
+        ck_assert_int_eq(weir_policy_budget.level(budget), before.current_parallelism);
+        ck_assert_int_eq(before.current_parallelism, burst());
+        weir_policy_budget.stats(budget, now_us, &after);
+        ck_assert_int_eq(before.current_parallelism, after.current_parallelism);
+        ck_assert_int_eq(before.bound_by, after.bound_by);
+    }
+}
+END_TEST
+
 /* A second each is assumed, of 1,200; half of the 50 that may go at a time go at first. */
 START_TEST(a_short_job_goes_at_once)
 {
@@ -498,6 +515,7 @@ int main(void)
 {
     struct suite s = suite_new("budget");
     suite_add(&s, the_first_requests_are_twice_as_many_as_use_the_budget_up);
+    suite_add(&s, statistics_before_the_first_request_tell_what_it_would_be_told);
     suite_add(&s, a_short_job_goes_at_once);
     suite_add(&s, a_short_job_does_not_hurry_beside_somebody_else_or_where_little_is_left);
     suite_add(&s, the_start_goes_as_answers_come);

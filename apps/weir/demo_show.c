@@ -23,6 +23,7 @@
 #include "wrap.h"
 
 #define NEIGHBOUR_REQUESTS 110                      /* of DEMO_REQUESTS */
+#define AT_A_TIME          "12"                     /* so that there is time to watch */
 #define LOOK_US            (WEIR_US_PER_S / 4)      /* between two looks at the books */
 #define PATIENCE_US        (5 * WEIR_US_PER_MINUTE) /* for a command */
 #define COMMAND_GRACE_US   (10 * WEIR_US_PER_S)
@@ -240,8 +241,9 @@ static enum weir_status attend(struct demo_show *show, bool interrupt, struct we
 
 static enum weir_status load(struct demo_show *show, struct weir_error *err)
 {
-    const char *words[] = { "weir",      "create", "account",  DEMO_INPUT, "--owner", "caller",
-                            "--job-dir", DEMO_JOB, "--report", DEMO_FIRST, NULL };
+    const char *words[] = { "weir",           "create",    "account", DEMO_INPUT, "--owner",
+                            "caller",         "--job-dir", DEMO_JOB,  "--report", DEMO_FIRST,
+                            "--max-parallel", AT_A_TIME,   NULL };
     const char *go[] = { "cd", show->folder, NULL };
     tell(
         "3. ",
@@ -259,7 +261,8 @@ static enum weir_status load(struct demo_show *show, struct weir_error *err)
 static enum weir_status resume(struct demo_show *show, struct weir_error *err)
 {
     /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one word, of a directory and a name */
-    const char *words[] = { "weir", "resume", "./" DEMO_JOB, "--report", DEMO_SECOND, NULL };
+    const char *words[] = { "weir",      "resume",         "./" DEMO_JOB, "--report",
+                            DEMO_SECOND, "--max-parallel", AT_A_TIME,     NULL };
     putchar('\n');
     tell("4. ", "The resume. What was on its way came home, and the journal knows it.");
     enum weir_status status = start_command(show, words, err);

@@ -119,7 +119,7 @@ enum weir_status lab_policy_find(struct weir_str name, struct lab_policy *ret,
     struct weir_options defaults;
     weir_options_defaults(&defaults);
     struct lab_policy found = { .options = defaults.adaptive_rate,
-                                .strategy = defaults.pool.selection_strategy };
+                                .strategy = weir_strategy_throttle_aware.name };
     struct weir_str strategy;
     struct weir_str policy = cut_at(name, '@', &strategy);
     if (name.len > LAB_POLICY_NAME_MAX || !policy.len || !set_policy(&found, policy) ||

@@ -45,7 +45,7 @@ struct weir_connection_options {
 
 /* Dataverse:Pool */
 struct weir_pool_options {
-    const char *selection_strategy; /* ThrottleAware | RoundRobin | LeastConnections | Headroom */
+    const char *selection_strategy; /* Headroom | ThrottleAware | RoundRobin | LeastConnections */
     int max_pool_size;              /* 0: the sum of the connections' caps */
     int64_t acquire_timeout_us;     /* 2 min; runs only while waiting for a slot */
     int64_t max_retry_after_tolerance_us; /* -1: wait as long as it takes */
@@ -79,11 +79,16 @@ struct weir_budget_options {
     int64_t window_us; /* 5 min: the service's window, until it names another */
 };
 
-/* Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set. */
+/*
+ * Dataverse:AdaptiveRate. A preset gives the ceiling factor and the threshold that are not set.
+ * Only Aimd knows the preset and what stands from the initial factor to the threshold: where no
+ * policy is named, a struct weir_config takes whoever sets one of them for somebody who means Aimd,
+ * with the strategy ThrottleAware. A program that sets them by hand names both itself.
+ */
 struct weir_adaptive_rate_options {
     bool enabled;                      /* true; false is the policy Dop */
-    const char *policy;                /* Aimd | Budget | Dop | Fixed */
-    const char *preset;                /* Conservative | Balanced | Aggressive */
+    const char *policy;                /* Budget | Aimd | Dop | Fixed */
+    const char *preset;                /* Balanced | Conservative | Aggressive */
     int fixed_parallelism;             /* of the policy Fixed; 0: not set */
     double initial_parallelism_factor; /* 0.5 */
     int min_parallelism;               /* 1 */

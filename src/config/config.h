@@ -53,6 +53,12 @@ void weir_config_resolve(struct weir_config *config);
 /* Judge the options as a whole. */
 enum weir_status weir_config_check(struct weir_config *config, struct weir_error *err);
 
+/* The key that makes the policy Aimd though nobody named one; NULL: it does not come from a key. */
+const struct weir_key *weir_config_means_aimd(const struct weir_config *config);
+
+/* The policy that is at work: Dop if adaptive rate is switched off. */
+const char *weir_config_policy(const struct weir_config *config);
+
 /* Whether a key that was not set takes its value from the preset. */
 bool weir_key_from_preset(const struct weir_key *key);
 

@@ -16,13 +16,29 @@ struct listing {
     struct weir_buf origin;
 };
 
+/* What nobody said follows from what was said, or from nothing. */
+static void add_reason(const struct weir_config *config, const struct weir_key *key,
+                       struct weir_buf *buf)
+{
+    const struct weir_options *options = &config->options;
+    const struct weir_key *reason = weir_config_means_aimd(config);
+    if (weir_key_from_preset(key))
+        weir_buf_printf(buf, "preset %s", options->adaptive_rate.preset);
+    else if (key == weir_key_named("AdaptiveRate:Policy") && reason)
+        weir_buf_printf(buf, "because of %s",
+                        weir_key_name((struct weir_key_ref){ .key = reason }).text);
+    else if (key == weir_key_named("Pool:SelectionStrategy") &&
+             strcmp(options->pool.selection_strategy, key->value) != 0)
+        weir_buf_printf(buf, "policy %s", weir_config_policy(config));
+    else
+        weir_buf_add_text(buf, "default");
+}
+
 static void add_origin(const struct weir_config *config, const struct weir_key *key,
                        const struct weir_setting *setting, struct weir_buf *buf)
 {
-    if (!setting && weir_key_from_preset(key))
-        weir_buf_printf(buf, "preset %s", config->options.adaptive_rate.preset);
-    else if (!setting)
-        weir_buf_add_text(buf, "default");
+    if (!setting)
+        add_reason(config, key, buf);
     else if (setting->place.source == WEIR_SOURCE_FILE)
         weir_buf_printf(buf, "file %s", setting->place.name);
     else if (setting->place.source == WEIR_SOURCE_ENVIRONMENT)

@@ -19,6 +19,10 @@
 #define OF_CONNECTION(name, type, member, ...) \
     ROW("Connections:#:" name, type, offsetof(struct weir_connection_options, member), __VA_ARGS__)
 
+#define OF_AIMD(name, type, member, ...) \
+    ROW("AdaptiveRate:" name, type, offsetof(struct weir_options, adaptive_rate.member), \
+        __VA_ARGS__, .is_of_aimd = true)
+
 #define RANGE(value_, min_, max_) .value = (value_), .min = (min_), .max = (max_)
 #define CHOICES(value_, ...) \
     .value = (value_), .choices = (const char *const[]){ __VA_ARGS__, NULL }
@@ -49,7 +53,7 @@ const struct weir_key weir_keys[] = {
     TEXT("ManagedIdentityEndpoint", managed_identity_endpoint,
          .value = "http://169.254.169.254", NO_PASSWORD),
 
-    CHOICE("Pool:SelectionStrategy", pool.selection_strategy, "ThrottleAware",
+    CHOICE("Pool:SelectionStrategy", pool.selection_strategy, "Headroom",
            "ThrottleAware", "RoundRobin", "LeastConnections", "Headroom"),
     INT("Pool:MaxPoolSize", pool.max_pool_size, "0", "0", IN_FLIGHT_MAX),
     DURATION("Pool:AcquireTimeout", pool.acquire_timeout_us, "2m", "1ms", "24h"),
@@ -74,30 +78,26 @@ const struct weir_key weir_keys[] = {
              "10m", "1s", "24h"),
 
     BOOL("AdaptiveRate:Enabled", adaptive_rate.enabled, "true"),
-    CHOICE("AdaptiveRate:Policy", adaptive_rate.policy, "Aimd", "Aimd", "Budget", "Dop", "Fixed"),
-    CHOICE("AdaptiveRate:Preset", adaptive_rate.preset, "Balanced",
-           "Conservative", "Balanced", "Aggressive"),
+    CHOICE("AdaptiveRate:Policy", adaptive_rate.policy, "Budget",
+           "Aimd", "Budget", "Dop", "Fixed"),
+    OF_AIMD("Preset", CHOICE, preset,
+            CHOICES("Balanced", "Conservative", "Balanced", "Aggressive")),
     /* When nothing was said, these two come from the preset. */
-    PLAIN("AdaptiveRate:ExecutionTimeCeilingFactor", INT,
-          adaptive_rate.execution_time_ceiling_factor, RANGE(NULL, "1", "10000"),
-          .alias = "Factor"),
-    PLAIN("AdaptiveRate:SlowBatchThresholdMs", INT, adaptive_rate.slow_batch_threshold_ms,
-          RANGE(NULL, "0", "600000"), .alias = "Threshold"),
+    OF_AIMD("ExecutionTimeCeilingFactor", INT, execution_time_ceiling_factor,
+            RANGE(NULL, "1", "10000"), .alias = "Factor"),
+    OF_AIMD("SlowBatchThresholdMs", INT, slow_batch_threshold_ms,
+            RANGE(NULL, "0", "600000"), .alias = "Threshold"),
     INT("AdaptiveRate:FixedParallelism", adaptive_rate.fixed_parallelism, NULL, "1", PARALLEL_MAX),
-    REAL("AdaptiveRate:InitialParallelismFactor", adaptive_rate.initial_parallelism_factor,
-         "0.5", "0.1", "1.0"),
-    INT("AdaptiveRate:MinParallelism", adaptive_rate.min_parallelism, "1", "1", PARALLEL_MAX),
-    INT("AdaptiveRate:IncreaseRate", adaptive_rate.increase_rate, "2", "1", PARALLEL_MAX),
-    REAL("AdaptiveRate:DecreaseFactor", adaptive_rate.decrease_factor, "0.5", "0.1", "0.9"),
-    INT("AdaptiveRate:StabilizationBatches", adaptive_rate.stabilization_batches,
-        "3", "1", "1000"),
-    DURATION("AdaptiveRate:MinIncreaseInterval", adaptive_rate.min_increase_interval_us,
-             "5s", "0s", "1h"),
-    REAL("AdaptiveRate:RecoveryMultiplier", adaptive_rate.recovery_multiplier, "2", "1", "10"),
-    DURATION("AdaptiveRate:LastKnownGoodTTL", adaptive_rate.last_known_good_ttl_us,
-             "5m", "1s", "24h"),
-    DURATION("AdaptiveRate:IdleResetPeriod", adaptive_rate.idle_reset_period_us,
-             "5m", "1s", "24h"),
+    OF_AIMD("InitialParallelismFactor", REAL, initial_parallelism_factor,
+            RANGE("0.5", "0.1", "1.0")),
+    OF_AIMD("MinParallelism", INT, min_parallelism, RANGE("1", "1", PARALLEL_MAX)),
+    OF_AIMD("IncreaseRate", INT, increase_rate, RANGE("2", "1", PARALLEL_MAX)),
+    OF_AIMD("DecreaseFactor", REAL, decrease_factor, RANGE("0.5", "0.1", "0.9")),
+    OF_AIMD("StabilizationBatches", INT, stabilization_batches, RANGE("3", "1", "1000")),
+    OF_AIMD("MinIncreaseInterval", DURATION, min_increase_interval_us, RANGE("5s", "0s", "1h")),
+    OF_AIMD("RecoveryMultiplier", REAL, recovery_multiplier, RANGE("2", "1", "10")),
+    OF_AIMD("LastKnownGoodTTL", DURATION, last_known_good_ttl_us, RANGE("5m", "1s", "24h")),
+    OF_AIMD("IdleResetPeriod", DURATION, idle_reset_period_us, RANGE("5m", "1s", "24h")),
     BOOL("AdaptiveRate:Budget:Explore", adaptive_rate.budget.explore, "false"),
     DURATION("AdaptiveRate:Budget:Window", adaptive_rate.budget.window_us, "5m", "1s", "1h"),
 

@@ -48,7 +48,8 @@ struct weir_key {
     enum weir_key_sight sight;
     bool is_name;       /* a text without control characters */
     bool is_credential; /* a connection has at most one */
-    bool is_file; /* the name of one: in a configuration file relative to that file's folder */
+    bool is_file;    /* the name of one: in a configuration file relative to that file's folder */
+    bool is_of_aimd; /* no other policy knows it: whoever sets it and names no policy means Aimd */
 };
 
 /* The keys of connections are the last ones of the table. */

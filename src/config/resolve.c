@@ -6,6 +6,9 @@
  *
  * A preset gives values to two keys only, and it does not matter which layer chose it: a value that
  * was written out anywhere is stronger than a preset from anywhere.
+ *
+ * Where nobody names a policy it is Budget, but Aimd for whoever has set a key that only Aimd
+ * knows; where nobody names a strategy, it is the one that goes with the policy.
  */
 #include <assert.h>
 
@@ -34,14 +37,37 @@ static void apply_preset(struct weir_adaptive_rate_options *options)
     assert(false && "a preset of the table");
 }
 
-/* Budget knows what is left; who asks for nothing else goes by that. */
-static void choose_strategy(struct weir_config *config)
+static const struct weir_setting *said(const struct weir_config *config, const struct weir_key *key)
+{
+    return weir_config_strongest(config, (struct weir_key_ref){ .key = key });
+}
+
+const struct weir_key *weir_config_means_aimd(const struct weir_config *config)
+{
+    if (said(config, weir_key_named("AdaptiveRate:Policy")))
+        return NULL;
+    for (size_t i = 0; i < weir_plain_key_count(); i++) {
+        if (weir_keys[i].is_of_aimd && said(config, &weir_keys[i]))
+            return &weir_keys[i];
+    }
+    return NULL;
+}
+
+const char *weir_config_policy(const struct weir_config *config)
+{
+    const struct weir_adaptive_rate_options *rate = &config->options.adaptive_rate;
+    return rate->enabled ? rate->policy : "Dop";
+}
+
+/* Headroom goes by what is left, and only Budget knows that. */
+static void choose_policy(struct weir_config *config)
 {
     struct weir_options *options = &config->options;
-    const struct weir_key *key = weir_key_named("Pool:SelectionStrategy");
-    if (weir_str_equal(weir_str_from(options->adaptive_rate.policy), weir_str_from("Budget")) &&
-        !weir_config_strongest(config, (struct weir_key_ref){ key, 0, false }))
-        options->pool.selection_strategy = "Headroom";
+    if (weir_config_means_aimd(config))
+        options->adaptive_rate.policy = "Aimd";
+    if (strcmp(weir_config_policy(config), "Budget") != 0 &&
+        !said(config, weir_key_named("Pool:SelectionStrategy")))
+        options->pool.selection_strategy = "ThrottleAware";
 }
 
 bool weir_key_from_preset(const struct weir_key *key)
@@ -118,7 +144,7 @@ void weir_config_resolve(struct weir_config *config)
     apply_preset(&options->adaptive_rate);
     for (size_t i = 0; i < weir_plain_key_count(); i++)
         resolve_key(config, (struct weir_key_ref){ &weir_keys[i], 0, false }, options);
-    choose_strategy(config);
+    choose_policy(config);
 
     free(config->connections);
     size_t count = connection_count(config);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ThrottleAware, the default: routes around throttled connections, least recently leased first;
- * those never leased come first of all, in configuration order.
+ * ThrottleAware, the default with every policy but Budget: routes around throttled connections,
+ * least recently leased first; those never leased come first of all, in configuration order.
  */
 #include "throttle/strategy.h"
 

@@ -41,9 +41,28 @@ def test_each_setting_has_its_value_and_its_origin(folder):
     assert found["Dataverse:AdaptiveRate:Preset"] == ("Conservative", "command line"), found
     assert found["Dataverse:AdaptiveRate:ExecutionTimeCeilingFactor"] == (
         "140", "preset Conservative"), found
-    assert found["Dataverse:Pool:SelectionStrategy"] == ("ThrottleAware", "default"), found
+    assert found["Dataverse:Pool:SelectionStrategy"] == ("ThrottleAware", "policy Aimd"), found
+    assert found["Dataverse:AdaptiveRate:Policy"] == (
+        "Aimd", "because of Dataverse:AdaptiveRate:Preset"), found
     assert found["Dataverse:CaFile"] == (None, "default"), found
     assert found["Dataverse:Connections:1:Name"] == ("two", f"file {path}"), found
+
+
+def test_who_says_nothing_of_a_policy_is_told_budget_and_the_strategy_that_goes_with_it(folder):
+    policy, strategy = "Dataverse:AdaptiveRate:Policy", "Dataverse:Pool:SelectionStrategy"
+    for arguments, holds, goes_with_it in [
+        ([], ("Budget", "default"), ("Headroom", "default")),
+        (["--policy", "Budget"], ("Budget", "command line"), ("Headroom", "default")),
+        (["--policy", "Aimd"], ("Aimd", "command line"), ("ThrottleAware", "policy Aimd")),
+        (["--policy", "Budget", "--preset", "Aggressive"], ("Budget", "command line"),
+         ("Headroom", "default")),
+        (["--preset", "Aggressive", "--strategy", "RoundRobin"],
+         ("Aimd", "because of Dataverse:AdaptiveRate:Preset"), ("RoundRobin", "command line")),
+        (["--set", "Dataverse:AdaptiveRate:Enabled=false"], ("Budget", "default"),
+         ("ThrottleAware", "policy Dop")),
+    ]:
+        found = settings(show(folder, "--json", *arguments))
+        assert (found[policy], found[strategy]) == (holds, goes_with_it), (arguments, found)
 
 
 def test_people_get_the_same_in_columns(folder):

@@ -7,7 +7,7 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 table = (root / "src/config/keys.c").read_text()
-paths = re.findall(r'(?:TEXT|BOOL|INT|REAL|DURATION|CHOICE|PLAIN|OF_CONNECTION)\("([\w:]+)"', table)
+paths = re.findall(r'(?:TEXT|BOOL|INT|REAL|DURATION|CHOICE|PLAIN|OF_AIMD|OF_CONNECTION)\("([\w:]+)"', table)
 known = {path.split(":")[-1] for path in paths} | set(re.findall(r'\.alias = "(\w+)"', table))
 text = (root / "docs/configuration.md").read_text()
 rows = "\n".join(line for line in text.split("\n") if line.startswith("|"))

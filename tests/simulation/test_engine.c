@@ -205,6 +205,7 @@ static void choose_sizing(void)
 static void make_plan(void)
 {
     static const size_t budgets[] = { 1, 300 * 1024, 1024 * 1024 };
+    static const char *const policies[] = { "Budget", "Aimd", "Fixed" };
     enum weir_operation operation = (enum weir_operation)engine_pick(4);
     job.kind = (enum kind)engine_pick(3);
     engine.plan = (struct weir_plan){
@@ -225,7 +226,7 @@ static void make_plan(void)
     job.by_key = operation == WEIR_OPERATION_UPSERT && job.kind == KIND_STANDARD && engine_pick(2);
     engine.batch_rows_max = 1 + engine_pick(40);
     engine.request_timeout_us = (5 + engine_pick(60)) * S;
-    engine.policy = engine_pick(2) ? "Aimd" : "Fixed";
+    engine.policy = policies[engine_pick(3)];
     job.names = (struct weir_table_names){ weir_str_from(tables[job.kind].logical),
                                            weir_str_from(tables[job.kind].set),
                                            weir_str_from(tables[job.kind].id), false };

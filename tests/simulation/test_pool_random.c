@@ -85,15 +85,15 @@ static uint32_t pick(uint32_t below)
 
 static void make_world(void)
 {
-    static const char *const policies[] = { "Aimd", "Aimd", "Dop", "Fixed" };
-    static const char *const strategies[] = { "ThrottleAware", "ThrottleAware", "RoundRobin",
-                                              "LeastConnections" };
+    static const char *const policies[] = { "Budget", "Aimd", "Aimd", "Dop", "Fixed" };
+    static const char *const strategies[] = { "Headroom", "ThrottleAware", "ThrottleAware",
+                                              "RoundRobin", "LeastConnections" };
     weir_rng_init(&rng, seed, 7);
     memset(&known, 0, sizeof(known));
     rig_init(&rig, 1 + pick(CONNECTIONS_MAX));
-    rig.options.adaptive_rate.policy = policies[pick(4)];
+    rig.options.adaptive_rate.policy = policies[pick(5)];
     rig.options.adaptive_rate.fixed_parallelism = 1 + (int)pick(8);
-    rig.options.pool.selection_strategy = strategies[pick(4)];
+    rig.options.pool.selection_strategy = strategies[pick(5)];
     rig.options.pool.max_pool_size = pick(3) ? 0 : 1 + (int)pick(20);
     rig.options.pool.acquire_timeout_us = SECONDS(1 + pick(300));
     rig.options.pool.max_retry_after_tolerance_us = pick(4) ? -1 : SECONDS(pick(60));
@@ -112,7 +112,13 @@ static bool tracking(void)
 
 static bool blind(void)
 {
-    return strcmp(rig.options.pool.selection_strategy, "ThrottleAware") != 0;
+    return !rig.core.strategy->routes_around_throttles;
+}
+
+/* It makes people wait beside empty slots, for time to pass. */
+static bool paces(void)
+{
+    return rig.core.policy == &weir_policy_budget;
 }
 
 static uint32_t total_max(void)
@@ -190,10 +196,10 @@ static void check_waiting(int64_t next)
             MUST(next <= weir_core_reopening_us(&rig.core, i));
         else if (is_tripped(i))
             MUST(next <= known.breaker[i].until_us);
-        else if (!blind() && known.lease_count < total_max())
+        else if (!blind() && !paces() && known.lease_count < total_max())
             MUST(known.in_flight[i] >= known_cap(i)); /* nobody waits beside an empty slot */
     }
-    if (!blind())
+    if (!blind() && !paces())
         MUST(rig.core.slot_clock_runs == !throttle_wait);
 }
 
@@ -246,7 +252,7 @@ static void check_refusal(const struct weir_grant *grant)
     MUST((grant->status == WEIR_E_NO_CONNECTION) == all_aside);
     if (grant->status == WEIR_E_SERVICE_PROTECTION) {
         MUST(tolerance >= 0 && grant->refusal.retry_after_us > tolerance);
-        MUST(blind() || waits_for_throttle());
+        MUST(blind() || paces() || waits_for_throttle());
     }
 }
 

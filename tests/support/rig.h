@@ -4,7 +4,8 @@
  * give it. The clock is `now_us`, and the test moves it.
  *
  *     struct rig rig;
- *     rig_init(&rig, 3);            // defaults; change rig.options before …
+ *     rig_init(&rig, 3);            // defaults, but Aimd and ThrottleAware: a level that follows
+ *                                   // from the hint; change rig.options before …
  *     rig_start(&rig);              // … the core is made
  *     struct weir_lease lease = rig_lease(&rig);
  *     rig_settle(&rig, lease, answer_throttle(SECONDS(30)));
@@ -69,6 +70,8 @@ static inline void rig_init(struct rig *rig, uint32_t connections)
 {
     *rig = (struct rig){ .now_us = SECONDS(1000) };
     weir_options_defaults(&rig->options);
+    rig->options.adaptive_rate.policy = "Aimd";
+    rig->options.pool.selection_strategy = "ThrottleAware";
     rig->connections = weir_calloc(connections, sizeof(*rig->connections));
     rig->names = weir_calloc(connections, sizeof(*rig->names));
     for (uint32_t i = 0; i < connections; i++) {

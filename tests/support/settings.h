@@ -73,7 +73,7 @@ static inline void assert_defaults(const struct weir_options *options)
     ck_assert_str_eq(options->managed_identity_endpoint, "http://169.254.169.254");
     ck_assert_uint_eq(options->connection_count, 0);
 
-    ck_assert_str_eq(options->pool.selection_strategy, "ThrottleAware");
+    ck_assert_str_eq(options->pool.selection_strategy, "Headroom");
     ck_assert_int_eq(options->pool.max_pool_size, 0);
     ck_assert(options->pool.acquire_timeout_us == 2 * WEIR_US_PER_MINUTE);
     ck_assert(options->pool.max_retry_after_tolerance_us == -1);
@@ -94,7 +94,7 @@ static inline void assert_defaults(const struct weir_options *options)
 
     const struct weir_adaptive_rate_options *rate = &options->adaptive_rate;
     ck_assert(rate->enabled);
-    ck_assert_str_eq(rate->policy, "Aimd");
+    ck_assert_str_eq(rate->policy, "Budget");
     ck_assert_str_eq(rate->preset, "Balanced");
     ck_assert_int_eq(rate->fixed_parallelism, 0);
     ck_assert(rate->initial_parallelism_factor == 0.5);
@@ -108,6 +108,8 @@ static inline void assert_defaults(const struct weir_options *options)
     ck_assert(rate->idle_reset_period_us == 5 * WEIR_US_PER_MINUTE);
     ck_assert_int_eq(rate->execution_time_ceiling_factor, 200);
     ck_assert_int_eq(rate->slow_batch_threshold_ms, 8000);
+    ck_assert(!rate->budget.explore);
+    ck_assert(rate->budget.window_us == 5 * WEIR_US_PER_MINUTE);
 
     ck_assert_int_eq(options->bulk.max_parallel_batches, 0);
     ck_assert(options->http.connect_timeout_us == 10 * WEIR_US_PER_S);

@@ -33,6 +33,7 @@ static struct weir_pool *make_pool(size_t count, int level, const struct weir_lo
 static void setup(void)
 {
     weir_options_defaults(&options);
+    options.pool.selection_strategy = "ThrottleAware";
     options.resilience.retry_after_buffer_us = 0;
 }
 
@@ -563,6 +564,7 @@ START_TEST(a_change_of_level_is_logged_at_debug)
     struct weir_pool *pool = NULL;
     options.connections = connections;
     options.connection_count = 1;
+    options.adaptive_rate.policy = "Aimd";
     ck_assert_int_eq(weir_pool_new(&options, &sink, &pool, NULL), WEIR_OK);
     ck_assert_int_eq(weir_pool_hint(pool, "AppUser1", 52), WEIR_OK);
     acquire(pool);

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdio.h>
 
+#include "config/keys.h"
 #include "support/settings.h"
 
 /* ---- defaults ---- */
@@ -84,7 +85,11 @@ START_TEST(the_example_of_the_design_loads)
     ck_assert_ptr_null(connections[2].client_id);
     ck_assert(connections[2].managed_identity);
 
+    ck_assert_str_eq(options->adaptive_rate.policy, "Aimd"); /* it says so */
+    ck_assert_str_eq(options->pool.selection_strategy, "ThrottleAware");
     struct weir_options others = *options;
+    others.adaptive_rate.policy = "Budget";
+    others.pool.selection_strategy = "Headroom";
     others.url = NULL;
     others.tenant_id = NULL;
     others.connection_count = 0;
@@ -215,17 +220,137 @@ START_TEST(a_dotnet_file_with_other_sections_is_accepted)
 }
 END_TEST
 
-START_TEST(budget_brings_its_strategy_unless_another_is_asked_for)
+static void assert_chosen(struct weir_config *config, const char *policy, const char *strategy)
+{
+    const struct weir_options *options = finish(config);
+    ck_assert_str_eq(options->adaptive_rate.policy, policy);
+    ck_assert_str_eq(options->pool.selection_strategy, strategy);
+    weir_config_free(config);
+}
+
+START_TEST(a_policy_brings_its_strategy_unless_another_is_asked_for)
+{
+    static const char *const rows[][2] = { { "Budget", "Headroom" },
+                                           { "Aimd", "ThrottleAware" },
+                                           { "Dop", "ThrottleAware" },
+                                           { "Fixed", "ThrottleAware" } };
+    static const char *const strategies[] = { "ThrottleAware", "RoundRobin", "LeastConnections",
+                                              "Headroom" };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[256];
+        for (size_t j = 0; j <= COUNT(strategies); j++) {
+            struct weir_config *config = weir_config_new();
+            snprintf(text, sizeof(text),
+                     "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"%s\","
+                     "\"FixedParallelism\": 1}}}",
+                     rows[i][0]);
+            read_text(config, text);
+            bool asked = j < COUNT(strategies);
+            snprintf(text, sizeof(text), "Dataverse:Pool:SelectionStrategy=%s",
+                     asked ? strategies[j] : "");
+            if (asked)
+                set(config, text);
+            assert_chosen(config, rows[i][0], asked ? strategies[j] : rows[i][1]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(headroom_does_not_come_with_a_budget_that_is_switched_off)
 {
     struct weir_config *config = weir_config_new();
-    read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"Budget\"}}}");
-    ck_assert_str_eq(finish(config)->pool.selection_strategy, "Headroom");
-    weir_config_free(config);
-    config = weir_config_new();
-    read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"Budget\"},"
-                      "\"Pool\": {\"SelectionStrategy\": \"ThrottleAware\"}}}");
-    ck_assert_str_eq(finish(config)->pool.selection_strategy, "ThrottleAware");
-    weir_config_free(config);
+    set(config, "Dataverse:AdaptiveRate:Enabled=false");
+    assert_chosen(config, "Budget", "ThrottleAware");
+}
+END_TEST
+
+/* The keys of the design's controller, and a value of each that is not its default. */
+static const char *const of_aimd[][2] = {
+    { "Preset", "Aggressive" },
+    { "ExecutionTimeCeilingFactor", "180" },
+    { "Factor", "180" },
+    { "SlowBatchThresholdMs", "7000" },
+    { "Threshold", "7000" },
+    { "InitialParallelismFactor", "0.4" },
+    { "MinParallelism", "3" },
+    { "IncreaseRate", "4" },
+    { "DecreaseFactor", "0.6" },
+    { "StabilizationBatches", "5" },
+    { "MinIncreaseInterval", "00:00:06" },
+    { "RecoveryMultiplier", "3" },
+    { "LastKnownGoodTTL", "00:01:00" },
+    { "IdleResetPeriod", "00:01:00" },
+};
+
+START_TEST(a_key_that_only_aimd_knows_means_aimd_from_every_source)
+{
+    char text[256];
+    for (size_t i = 0; i < COUNT(of_aimd); i++) {
+        struct weir_config *config = weir_config_new();
+        snprintf(text, sizeof(text), "{\"Dataverse\": {\"AdaptiveRate\": {\"%s\": \"%s\"}}}",
+                 of_aimd[i][0], of_aimd[i][1]);
+        read_text(config, text);
+        assert_chosen(config, "Aimd", "ThrottleAware");
+
+        config = weir_config_new();
+        snprintf(text, sizeof(text), "Dataverse__AdaptiveRate__%s=%s", of_aimd[i][0],
+                 of_aimd[i][1]);
+        read_environment(config, text);
+        assert_chosen(config, "Aimd", "ThrottleAware");
+
+        config = weir_config_new();
+        snprintf(text, sizeof(text), "Dataverse:AdaptiveRate:%s=%s", of_aimd[i][0], of_aimd[i][1]);
+        set(config, text);
+        set(config, "Dataverse:Pool:SelectionStrategy=Headroom");
+        assert_chosen(config, "Aimd", "Headroom");
+    }
+}
+END_TEST
+
+START_TEST(a_policy_that_is_named_stays_whatever_key_is_set)
+{
+    char text[256];
+    for (size_t i = 0; i < COUNT(of_aimd); i++) {
+        struct weir_config *config = weir_config_new();
+        read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": \"Budget\"}}}");
+        snprintf(text, sizeof(text), "Dataverse:AdaptiveRate:%s=%s", of_aimd[i][0], of_aimd[i][1]);
+        set(config, text);
+        assert_chosen(config, "Budget", "Headroom");
+    }
+}
+END_TEST
+
+/* The table knows what the policies read: all keys of AdaptiveRate but these are Aimd's alone. */
+START_TEST(a_key_that_others_know_too_does_not_mean_aimd)
+{
+    static const char *const others[][2] = {
+        { "Enabled", "true" },
+        { "FixedParallelism", "4" },
+        { "Budget:Explore", "true" },
+        { "Budget:Window", "00:01:00" },
+    };
+    char text[256];
+    size_t rate_keys = 0;
+    struct weir_config *config = weir_config_new();
+    for (size_t i = 0; i < weir_key_count; i++)
+        rate_keys += strncmp(weir_keys[i].path, "AdaptiveRate:", 13) == 0;
+    ck_assert_uint_eq(rate_keys, 1 + COUNT(others) + COUNT(of_aimd) - 2); /* Policy; two aliases */
+    for (size_t i = 0; i < COUNT(others); i++) {
+        snprintf(text, sizeof(text), "Dataverse:AdaptiveRate:%s=%s", others[i][0], others[i][1]);
+        set(config, text);
+    }
+    set(config, "Dataverse:Pool:MaxPoolSize=8");
+    set(config, "Dataverse:Resilience:MaxThrottleRetries=9");
+    assert_chosen(config, "Budget", "Headroom");
+}
+END_TEST
+
+START_TEST(a_null_means_nobody)
+{
+    struct weir_config *config = weir_config_new();
+    read_text(config, "{\"Dataverse\": {\"AdaptiveRate\": {\"Policy\": null,"
+                      "\"IncreaseRate\": 3}, \"Pool\": {\"SelectionStrategy\": null}}}");
+    assert_chosen(config, "Aimd", "ThrottleAware");
 }
 END_TEST
 
@@ -312,7 +437,12 @@ int main(void)
     suite_add(&s, the_example_of_the_design_loads);
     suite_add(&s, every_key_reaches_its_own_option);
     suite_add(&s, a_dotnet_file_with_other_sections_is_accepted);
-    suite_add(&s, budget_brings_its_strategy_unless_another_is_asked_for);
+    suite_add(&s, a_policy_brings_its_strategy_unless_another_is_asked_for);
+    suite_add(&s, headroom_does_not_come_with_a_budget_that_is_switched_off);
+    suite_add(&s, a_key_that_only_aimd_knows_means_aimd_from_every_source);
+    suite_add(&s, a_policy_that_is_named_stays_whatever_key_is_set);
+    suite_add(&s, a_key_that_others_know_too_does_not_mean_aimd);
+    suite_add(&s, a_null_means_nobody);
     suite_add(&s, case_does_not_matter_and_scalars_may_be_strings);
     suite_add(&s, keys_may_be_written_with_colons_as_in_dotnet);
     suite_add(&s, a_decimal_comma_of_the_locale_changes_nothing);

@@ -74,6 +74,10 @@ START_TEST(presets_set_the_factor_and_the_threshold)
         set(config, setting);
         struct weir_options others = *finish(config);
         assert_ceiling(config, rows[i].factor, rows[i].threshold_ms);
+        ck_assert_str_eq(others.adaptive_rate.policy, "Aimd");
+        ck_assert_str_eq(others.pool.selection_strategy, "ThrottleAware");
+        others.adaptive_rate.policy = "Budget";
+        others.pool.selection_strategy = "Headroom";
         others.adaptive_rate.preset = "Balanced";
         others.adaptive_rate.execution_time_ceiling_factor = 200;
         others.adaptive_rate.slow_batch_threshold_ms = 8000;
@@ -197,7 +201,7 @@ START_TEST(the_dump_shows_every_setting_and_where_it_comes_from)
               "Dataverse:Proxy = http://me:***@proxy:3128  (environment Dataverse__Proxy)\n"
               "Dataverse:CaFile = null  (default)\n"
               "Dataverse:ManagedIdentityEndpoint = http://169.254.169.254  (default)\n"
-              "Dataverse:Pool:SelectionStrategy = ThrottleAware  (default)\n"
+              "Dataverse:Pool:SelectionStrategy = ThrottleAware  (policy Aimd)\n"
               "Dataverse:Pool:MaxPoolSize = 8  (environment DATAVERSE__POOL__MAXPOOLSIZE)\n"
               "Dataverse:Pool:AcquireTimeout = 00:01:30  (file appsettings.json)\n"
               "Dataverse:Pool:MaxRetryAfterTolerance = null  (default)\n"
@@ -214,7 +218,7 @@ START_TEST(the_dump_shows_every_setting_and_where_it_comes_from)
               "Dataverse:Resilience:CircuitBreaker:OpenFor = 00:00:30  (default)\n"
               "Dataverse:Resilience:CircuitBreaker:MaxOpenFor = 00:10:00  (default)\n"
               "Dataverse:AdaptiveRate:Enabled = true  (default)\n"
-              "Dataverse:AdaptiveRate:Policy = Aimd  (default)\n"
+              "Dataverse:AdaptiveRate:Policy = Aimd  (because of Dataverse:AdaptiveRate:Preset)\n"
               "Dataverse:AdaptiveRate:Preset = Conservative  (environment "
               "Dataverse__AdaptiveRate__Preset)\n"
               "Dataverse:AdaptiveRate:ExecutionTimeCeilingFactor = 140  (preset Conservative)\n"

@@ -13,6 +13,13 @@
 
 #define NAME_COLUMNS 20 /* of a connection's name; the rest is cut */
 
+/* Nothing but time will help it. */
+static bool is_spent(const struct weir_job_connection *connection)
+{
+    return connection->in_flight == 0 && (connection->bound_by == WEIR_BOUND_BUDGET_REQUESTS ||
+                                          connection->bound_by == WEIR_BOUND_BUDGET_EXECUTION);
+}
+
 void progress_plain_take(struct progress_plain *progress, struct weir_job *job)
 {
     *progress = (struct progress_plain){ 0 };
@@ -28,6 +35,9 @@ void progress_plain_take(struct progress_plain *progress, struct weir_job *job)
             if (connection.throttled_for_s > progress->first_throttled.throttled_for_s)
                 progress->first_throttled = connection;
             progress->throttled++;
+        } else if (is_spent(&connection)) {
+            if (progress->spent++ == 0)
+                progress->first_spent = connection;
         }
     }
 }
@@ -88,6 +98,12 @@ static void add_trouble(struct weir_buf *line, const struct progress_plain *prog
         add_name(line, progress->first_throttled.name);
         add_others(line, progress->throttled);
         weir_buf_printf(line, " throttled for %s", figure_span(throttled_s).text);
+    }
+    if (progress->spent > 0 && !progress->job.stopping) {
+        weir_buf_add_text(line, "; ");
+        add_name(line, progress->first_spent.name);
+        add_others(line, progress->spent);
+        weir_buf_printf(line, " bound by %s", weir_bound_name(progress->first_spent.bound_by));
     }
     if (progress->job.stopping)
         weir_buf_printf(line, "; stopping, %" PRIu32 " request%s", progress->job.requests_in_flight,

@@ -97,6 +97,24 @@ START_TEST(a_line_of_progress_says_who_is_throttled_and_who_is_set_aside)
 }
 END_TEST
 
+START_TEST(a_line_of_progress_says_whose_budget_is_used_up)
+{
+    struct progress_plain it = {
+        .job = { .done = 590900, .elapsed_s = 80, .eta_s = -1, .read_share = 0.41 },
+        .spent = 2,
+        .first_spent = { .name = "app1", .bound_by = WEIR_BOUND_BUDGET_REQUESTS },
+    };
+    char line[PROGRESS_PLAIN_COLUMNS + 1];
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:01:20  590,900 done, 0.0 rows/s, 41 % read; "
+                           "app1 +1 bound by budget requests");
+    it.job.stopping = true;
+    progress_plain_line(&it, line);
+    ck_assert_str_eq(line, "0:01:20  590,900 done, 0.0 rows/s, 41 % read; "
+                           "stopping, 0 requests on their way");
+}
+END_TEST
+
 START_TEST(a_line_that_is_too_long_ends_with_a_whole_word)
 {
     struct progress_plain it = {
@@ -175,6 +193,9 @@ START_TEST(whatever_the_job_says_a_line_fits_120_columns_and_is_one_line)
                      .throttled_for_s = any_number(&rng) },
             .throttled = (uint32_t)any_count(&rng),
             .first_throttled = { .name = name, .throttled_for_s = any_number(&rng) },
+            .spent = (uint32_t)any_count(&rng),
+            .first_spent = { .name = name,
+                             .bound_by = (enum weir_bound)weir_rng_below(&rng, WEIR_BOUND_COUNT) },
             .set_aside = (uint32_t)any_count(&rng),
             .first_set_aside = { .name = name },
         };
@@ -532,6 +553,7 @@ int main(void)
     suite_add(&s, counts_are_read_in_groups_of_three);
     suite_add(&s, spans_and_rates_never_show_sixty_seconds_or_nonsense);
     suite_add(&s, a_line_of_progress_says_who_is_throttled_and_who_is_set_aside);
+    suite_add(&s, a_line_of_progress_says_whose_budget_is_used_up);
     suite_add(&s, a_line_that_is_too_long_ends_with_a_whole_word);
     suite_add(&s, a_job_of_several_passes_says_in_which_it_is);
     suite_add(&s, whatever_the_job_says_a_line_fits_120_columns_and_is_one_line);

@@ -134,6 +134,10 @@ for each in [*THE_FIVE, WITHOUT_BULK[0]]:
 
 # --- connections that drop out --------------------------------------------------------------------
 
+# A job as short as these goes at once, and there would be no middle.
+BOUNDED = ("--max-parallel", "12")
+
+
 def revoke(sim, name):
     sim.faults({"kind": "unauthorized", "connection": name},
                {"kind": "unauthorized", "operation": "token", "connection": name})
@@ -143,7 +147,7 @@ def lose_a_connection(kind, folder):
     """One is revoked in mid-run; the others go on."""
     with world(service_ms=20, seed=seed_of(kind.name)) as sim:
         job = Job(sim, kind, folder, 900, batch=5, seed=seed_of(kind.name))
-        run = job.start()
+        run = job.start(*BOUNDED)
         wait_until(lambda: sim.connections()["app2"]["accepted"] > 10 or run.is_over(),
                    "app2 is at work")
         revoke(sim, "app2")
@@ -168,7 +172,7 @@ def without_privilege(kind, folder):
     scenario = {"users": [{"name": "app2", "privileges": {kind.table.name: "read"}}]}
     with world(scenario=scenario, folder=folder, seed=seed_of(kind.name)) as sim:
         job = Job(sim, kind, folder, 600, batch=10)
-        job.run()
+        job.run(*BOUNDED)
         judge(job)
         summary = job.summary()
         forbidden = [c for c in summary["connections"] if c["name"] == "app2"][0]
@@ -199,7 +203,7 @@ for each in THE_FIVE:
 def test_all_connections_revoked_in_mid_run_and_given_back_later(folder):
     with world(service_ms=20) as sim:
         job = Job(sim, CREATE, folder, 900, batch=5)
-        run = job.start()
+        run = job.start(*BOUNDED)
         wait_until(lambda: job.requests() > 60 or run.is_over(), "some rows are in")
         sim.faults({"kind": "unauthorized"}, {"kind": "unauthorized", "operation": "token"})
         result = job.finish(run)

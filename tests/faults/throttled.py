@@ -110,7 +110,7 @@ def test_without_tracking_the_batch_that_was_throttled_waits(folder):
 def test_a_tolerance_that_is_exceeded_ends_the_run_and_a_resume_goes_on(folder):
     with world(connections=CONNECTIONS, service_ms=30) as sim:
         job = Job(sim, CREATE, folder, 1500, batch=10)
-        run = job.start("--max-retry-after", "5s")
+        run = job.start("--max-retry-after", "5s", "--max-parallel", str(4 * CONNECTIONS))
         wait_until(lambda: all_throttled(sim, 5) or run.is_over(), "all connections are at work")
         sim.faults({"kind": "throttle", "operation": "POST", "retry_after": 300})
         result = job.finish(run)

@@ -2,6 +2,7 @@
 /* A job without its writes; see dry_run.h. */
 #include "dry_run.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -128,19 +129,28 @@ static void print_head(const struct run *run)
 }
 
 /* Whoever did not say how many is taken to recommend as many as he is sent at first. */
+static uint64_t in_flight_of(const struct inspected *row, bool by_limits)
+{
+    int hint = row->answer.budget.dop_hint;
+    if (by_limits)
+        return ESTIMATE_AT_A_TIME;
+    return hint > 0 ? (uint64_t)hint : WEIR_PARALLELISM_UNHINTED;
+}
+
 static struct estimate_world world_of(const struct run *run)
 {
+    const struct weir_adaptive_rate_options *rate = &run->settings->options->adaptive_rate;
     struct estimate_world world = {
+        .by_limits = rate->enabled && strcmp(rate->policy, "Budget") == 0,
         .in_flight_max = run->options->parallel_batches_max,
         .rows_per_second_max = run->options->rows_per_second_max,
     };
     for (size_t i = 0; i < run->inspection.count; i++) {
         const struct inspected *row = &run->inspection.rows[i];
-        int hint = row->answer.budget.dop_hint;
         if (row->status)
             continue;
         world.connections++;
-        world.in_flight += hint > 0 ? (uint64_t)hint : WEIR_PARALLELISM_UNHINTED;
+        world.in_flight += in_flight_of(row, world.by_limits);
     }
     return world;
 }

@@ -222,8 +222,9 @@ static void print_bound(FILE *out, enum estimate_bound bound, const struct estim
                 world->connections, plural(world->connections));
         return;
     case ESTIMATE_BOUND_PARALLELISM:
-        fprintf(out, "parallelism: the service recommends %s request%s in flight",
-                figure_count(world->in_flight).text, plural(world->in_flight));
+        fprintf(out, "parallelism: the service %s %s request%s in flight",
+                world->by_limits ? "takes" : "recommends", figure_count(world->in_flight).text,
+                plural(world->in_flight));
         return;
     case ESTIMATE_BOUND_USER_PARALLELISM:
         fputs("parallelism, by --max-parallel", out);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How long a job will take, and what will keep it from being faster. The service publishes what a
- * user may do in any 300 s, and recommends how many requests to have in flight; what a request
- * costs nobody knows before it was sent, so that is an assumption:
+ * user may do in any 300 s and at the same time, and recommends how many requests to have in
+ * flight, which the policy Budget does not go by; what a request costs nobody knows before it was
+ * sent, so that is an assumption:
  *
  *     parallelism      requests x cost / requests in flight
  *     execution time   1,200 s at once, then 4 s of it every second, for each connection
@@ -13,6 +14,7 @@
 #ifndef WEIR_APP_ESTIMATE_H
 #define WEIR_APP_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +25,7 @@
 #define ESTIMATE_WINDOW_S    300.0
 #define ESTIMATE_EXECUTION_S 1200.0
 #define ESTIMATE_REQUESTS    6000.0
+#define ESTIMATE_AT_A_TIME   50 /* of 52; Budget leaves two alone */
 
 enum estimate_bound {
     ESTIMATE_BOUND_NONE = 0, /* there is nothing to send */
@@ -36,9 +39,10 @@ enum estimate_bound {
 
 struct estimate_world {
     size_t connections;         /* that work; 0 counts as 1 */
-    uint64_t in_flight;         /* that the service recommends, over all of them */
+    uint64_t in_flight;         /* that the service recommends or takes, over all of them */
     uint64_t in_flight_max;     /* that the user allows; 0: any */
     double rows_per_second_max; /* likewise */
+    bool by_limits;             /* in flight are what it takes, not what it recommends */
 };
 
 struct estimate {

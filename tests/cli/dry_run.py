@@ -295,14 +295,18 @@ def test_what_bounds_it_is_named(folder):
     rows = numbered(folder, 20000)
     with simulator(SIM, "--users", "1") as (_, config):
         write_config(folder, config)
-        parallel = weir(folder, "check", "account", rows)
+        parallel = weir(folder, "check", "account", rows, "--policy", "Aimd")
+        taken = weir(folder, "check", "account", rows)
         rate = weir(folder, "check", "account", rows, "--max-rate", "10")
         one = weir(folder, "check", "account", rows, "--max-parallel", "1")
-        late = weir(folder, "check", "account", rows, "--deadline", "1m")
+        late = weir(folder, "check", "account", rows, "--deadline", "5s")
         early = weir(folder, "check", "account", rows, "--deadline", "1h")
     assert field(parallel, "duration").startswith("about 1 min 40 s"), parallel
     assert field(parallel, "bound by") == (
         "parallelism: the service recommends 5 requests in flight"), parallel
+    assert field(taken, "duration").startswith("about 10 s"), taken
+    assert field(taken, "bound by") == (
+        "parallelism: the service takes 50 requests in flight"), taken
     assert field(rate, "duration").startswith("about 33 min 20 s"), rate
     assert field(rate, "bound by") == "--max-rate", rate
     assert field(one, "duration").startswith("about 8 min 20 s"), one

@@ -15,17 +15,21 @@ START_TEST(each_limit_binds_where_it_is_the_slowest)
         double seconds;
         enum estimate_bound bound;
     } cases[] = {
-        { { 1, 5, 0, 0 }, 0, 0, 0, ESTIMATE_BOUND_NONE },
-        { { 1, 5, 0, 0 }, 1, 100, 2.5, ESTIMATE_BOUND_ANSWER },
-        { { 1, 5, 0, 0 }, 5, 500, 2.5, ESTIMATE_BOUND_ANSWER },
-        { { 1, 5, 0, 0 }, 100, 10000, 50, ESTIMATE_BOUND_PARALLELISM },
+        { { 1, 5, 0, 0, false }, 0, 0, 0, ESTIMATE_BOUND_NONE },
+        { { 1, 5, 0, 0, false }, 1, 100, 2.5, ESTIMATE_BOUND_ANSWER },
+        { { 1, 5, 0, 0, false }, 5, 500, 2.5, ESTIMATE_BOUND_ANSWER },
+        { { 1, 5, 0, 0, false }, 100, 10000, 50, ESTIMATE_BOUND_PARALLELISM },
         /* 25,000 s of execution: 1,200 at once, the rest at 4 a second */
-        { { 1, 5, 0, 0 }, 10000, 1000000, 5950, ESTIMATE_BOUND_EXECUTION },
-        { { 3, 15, 0, 0 }, 10000, 1000000, (25000.0 / 3 - 1200) / 4, ESTIMATE_BOUND_EXECUTION },
+        { { 1, 5, 0, 0, false }, 10000, 1000000, 5950, ESTIMATE_BOUND_EXECUTION },
+        { { 3, 15, 0, 0, false },
+          10000,
+          1000000,
+          (25000.0 / 3 - 1200) / 4,
+          ESTIMATE_BOUND_EXECUTION },
         /* one row a request: 25 ms each, 40 of them are one second of execution */
-        { { 1, 52, 0, 0 }, 20000, 20000, 700, ESTIMATE_BOUND_REQUESTS },
-        { { 1, 5, 1, 0 }, 100, 10000, 250, ESTIMATE_BOUND_USER_PARALLELISM },
-        { { 1, 5, 0, 10 }, 100, 10000, 1000, ESTIMATE_BOUND_USER_RATE },
+        { { 1, 52, 0, 0, false }, 20000, 20000, 700, ESTIMATE_BOUND_REQUESTS },
+        { { 1, 5, 1, 0, false }, 100, 10000, 250, ESTIMATE_BOUND_USER_PARALLELISM },
+        { { 1, 5, 0, 10, false }, 100, 10000, 1000, ESTIMATE_BOUND_USER_RATE },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct estimate it = { 0 };

@@ -7,7 +7,8 @@
  *     retry-after                                   fixed:52: Retry-After is all that it honours
  *     aimd-seed   aimd-tuned   gradient2   aws   azcopy   cosmos   token-bucket
  *
- * each with a strategy of the pool behind it if it is not to be the default: aimd@RoundRobin.
+ * each with a strategy of the pool behind it if it is not to be its own (Headroom for budget,
+ * ThrottleAware for all others): aimd@RoundRobin.
  */
 #ifndef LAB_POLICIES_H
 #define LAB_POLICIES_H

@@ -191,6 +191,15 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     return least;
 }
 
+/* Time is missing and no requests: that is our mistake, and not one that grows. It may be ours from
+ * before, or what left our books, if headers are old. */
+static bool is_alone(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                     double noise)
+{
+    return !is_somebody(lane) && lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
+           weir_charging_guess(budget->charging.best).lag_us == 0;
+}
+
 bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                            int which)
 {
@@ -212,12 +221,14 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
     double noise = weir_budget_noise(budget, lane, which);
     if (coarse && !weir_budget_is_shared(budget, lane, which))
         noise = quota->limit; /* what seems to be foreign is ours, not yet forgotten */
-    double now = weir_quota_foreign(quota, noise, waits, budget->window_us, now_us);
+    bool first = quota->first_us != WEIR_NEVER && now_us - quota->first_us < budget->window_us;
+    bool nobody = first && which == WEIR_BUDGET_EXECUTION && is_alone(budget, lane, noise);
+    double now =
+        weir_quota_foreign(quota, nobody ? quota->limit : noise, waits, budget->window_us, now_us);
     double least = weir_quota_beside(quota, now);
     if (quota->first_us == WEIR_NEVER || noise >= quota->limit)
         return least;
     double grain = grain_of(budget, which);
-    bool first = now_us - quota->first_us < budget->window_us;
     double then = quota->limit;
     if (first && is_somebody(lane))
         then = weir_quota_beside(

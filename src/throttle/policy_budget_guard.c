@@ -5,6 +5,8 @@
 #define START       2.0   /* times the floor */
 #define START_TELLS 6     /* answers that tell whether the first ones were alike */
 #define START_STEEP 1.0   /* slope over its error, squared, from which the start waits */
+#define ORDER_TELLS 2.9   /* answers of a first wave that tell whether they have an order */
+#define ORDER_DOUBT 1.0   /* variances that they may be early by */
 #define SLOWER      1.35  /* than the first answers: the start is over */
 #define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
@@ -87,6 +89,16 @@ static double steepness(const struct weir_guard *guard)
 static bool seems_near_knee(const struct weir_guard *guard)
 {
     return guard->weight >= START_TELLS && steepness(guard) > START_STEEP;
+}
+
+/* The first wave comes back in no order if its requests do not slow each other. If they do, those
+ * that were sent first come first: the mean of their numbers is low. */
+static bool has_no_order(const struct weir_guard *guard)
+{
+    double n = guard->weight;
+    double middle = guard->start_cap / 2;
+    double low = middle - guard->x / n;
+    return n >= ORDER_TELLS && (low <= 0 || low * low * n <= ORDER_DOUBT * middle * middle / 3);
 }
 
 /* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
@@ -305,7 +317,8 @@ static void take_back(struct weir_guard *guard, double cap, int64_t now_us)
     guard->started = false;
 }
 
-void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, int64_t now_us)
+void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool several,
+                      int64_t now_us)
 {
     if (guard->hurried && cap <= 0) {
         take_back(guard, START * floor, now_us);
@@ -314,9 +327,11 @@ void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, int64_
     } else if (guard->cap <= 0 && cap > START * floor) {
         begin(guard, cap, now_us);
         guard->hurried = true;
-    } else if (guard->cap > 0 && guard->cap < cap && !seems_near_knee(guard)) {
+    } else if (guard->cap > 0 && guard->cap < cap && !seems_near_knee(guard) &&
+               (several || has_no_order(guard))) {
         guard->cap = cap;
         guard->hurried = true;
+        guard->started = true;
     }
 }
 

@@ -66,7 +66,8 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lane
  * to be. What it began with in a hurry is taken back if it turns out not to be. After a start as
  * usual, nothing happens.
  */
-void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, int64_t now_us);
+void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool several,
+                      int64_t now_us);
 
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
  * a round takes `round_us`. */

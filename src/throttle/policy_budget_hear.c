@@ -268,6 +268,16 @@ static bool has_left(const struct weir_budget *budget, const struct weir_budget_
                                tail_us) > 0;
 }
 
+/* One account for all servers has all that we have sent: whoever misses less than that has one of
+ * its own. That is seen at once, while it takes long to see that there is only one. */
+static void learn_apart(struct weir_budget *budget, double missing, int64_t at_us)
+{
+    double sent = 0;
+    for (uint32_t i = 0; i < budget->lane_count; i++)
+        sent += weir_budget_requests_on(budget, i, at_us - BLUR_US);
+    budget->apart = missing + SHARING_STEP < sent ? budget->apart + 1 : 0;
+}
+
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
                           int64_t now_us)
 {
@@ -282,6 +292,7 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
         lower_execution(budget, it);
     if (budget->lane_count == 1)
         return;
+    learn_apart(budget, quota->limit - remaining, at_us);
     int64_t after_us = (int64_t)(SHARING_AFTER * budget->average_us);
     bool unsure =
         now_us - budget->found_us < after_us || /* where what is in flight went, … */

@@ -71,7 +71,7 @@ static void look_up(struct weir_quota *quota, double remaining, double ours, dou
                     int64_t window_us, int64_t now_us)
 {
     if (remaining > quota->limit)
-        weir_quota_set_limit(quota, remaining);
+        weir_quota_set_limit(quota, ours);
     if (ours <= quota->limit * (1 + quota->doubt) + noise) {
         quota->above_us = WEIR_NEVER;
         return;

@@ -24,7 +24,11 @@
 #define CROWD            3    /* requests of others, to be believed */
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
 #define TAIL_ROOM        2    /* … if there is room for so many times as many */
-#define SHORT_TIMES      2.0  /* what is left of a short job has room for */
+#define SHORT_TIMES      1.3  /* what is left of a short job has room for */
+#define APART            3    /* answers in a row that know of fewer requests than we have sent */
+#define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known */
+#define BESIDE           0.8  /* of it, where somebody else may have some in flight */
+#define MANY             0.02 /* requests, of the limit */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
@@ -32,6 +36,7 @@
 #define SPARE_REQUESTS   1
 #define MEAN_DOUBT       0.35 /* of their deviation, that the mean of durations may be off by */
 #define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
+#define CHANCE_HURRIED   3.0 /* the same, where all that the service bears is in flight */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 #define SETTLED_MARGIN   0.0005
@@ -41,6 +46,7 @@
 /* What is in flight towards a lane; fractions, if it may be on one of several. */
 struct load {
     double count;
+    double meant; /* of them, those that were sent to this server, whether they get there or not */
     double elapsed_us;
     double half_us; /* that will have passed of the rest when a new request is half through */
     double rest_us; /* expected */
@@ -70,6 +76,7 @@ static struct load share(const struct load *own, const struct load *any, double 
 {
     return (struct load){
         .count = own->count + any->count * part,
+        .meant = own->meant,
         .elapsed_us = own->elapsed_us + any->elapsed_us * part,
         .half_us = own->half_us + any->half_us * part,
         .rest_us = own->rest_us + any->rest_us * part,
@@ -86,7 +93,10 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
         loads[i] = (struct load){ 0 };
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
-        bool tied = budget->pinned && flight->lane < budget->lane_count;
+        bool meant = flight->lane < budget->lane_count;
+        bool tied = budget->pinned && meant;
+        if (meant)
+            loads[flight->lane].meant += 1;
         add_load(tied ? &loads[flight->lane] : &any, flight, expected_us / 2, now_us);
     }
     for (uint32_t i = 0; i < budget->lane_count; i++)
@@ -215,15 +225,12 @@ static double at_least(double pace, double room, double most)
     return pace > tail ? pace : tail;
 }
 
-/* Of several servers nobody knows which will get how much of it. */
-static bool is_short(const struct weir_budget *budget, const struct load *load, double left,
-                     double expected_us, int64_t now_us)
+/* What is left of a job, as much of it as a server is to get, has room on it several times. */
+static bool is_short_for(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                         const struct load *load, double left, double expected_us, int64_t now_us)
 {
-    const struct weir_budget_lane *lane = &budget->lanes[0];
-    if (left <= 0 || budget->lane_count > 1 || is_crowded(budget, lane))
-        return false;
     bool idle = load->count <= 0;
-    double more = SHORT_TIMES * left;
+    double more = (budget->average_us > 0 ? SHORT_TIMES : 1) * left;
     double sent = requests_at(budget, lane, idle, 0, now_us) + load->count;
     double used = execution_at(budget, lane, idle, load->elapsed_us + load->rest_us, 0, now_us);
     return sent + more <= ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us) &&
@@ -231,8 +238,37 @@ static bool is_short(const struct weir_budget *budget, const struct load *load, 
                ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
 }
 
+/* No request is missing that is not ours; many are if the limit is lower, or some were used before.
+ */
+static bool is_alone(const struct weir_budget *budget)
+{
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        const struct weir_quota *requests = &budget->lanes[i].quotas[WEIR_BUDGET_REQUESTS];
+        if (requests->foreign > 0 && requests->foreign < MANY * requests->limit)
+            return false;
+    }
+    return true;
+}
+
+/* How many of a short job may go at once on each server: as many as the service bears, on all of
+ * them together as long as they may have one account. 0: it is not short. */
+static double rush(const struct weir_budget *budget, const struct load *loads, double left,
+                   double expected_us, int64_t now_us)
+{
+    double each = left / budget->lane_count;
+    if (left <= 0)
+        return 0;
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        if (!is_short_for(budget, &budget->lanes[i], &loads[i], each, expected_us, now_us))
+            return 0;
+    }
+    bool apart = budget->lane_count == 1 || budget->apart >= APART;
+    double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
+    return apart ? most : most / budget->lane_count;
+}
+
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct load *load, double left, double expected_us, int64_t now_us)
+                        const struct load *load, double hurry, double expected_us, int64_t now_us)
 {
     bool crowded = is_crowded(budget, lane);
     int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
@@ -261,8 +297,8 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         by_requests = at_least(by_requests, (requests - sent - load->count) / TAIL_ROOM, most);
         by_execution = at_least(by_execution, (execution - used) / TAIL_ROOM / each_us, most);
     }
-    if (is_short(budget, load, left, expected_us, now_us))
-        by_requests = by_execution = budget->concurrent;
+    if (hurry > 0)
+        by_requests = by_execution = hurry;
     struct room room = {
         .fits = requests_fit && execution_fit,
         .cap = by_requests < by_execution ? by_requests : by_execution,
@@ -283,31 +319,25 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         if (room.fits)
             room.bound_by = WEIR_BOUND_CONCURRENCY;
     }
-    double chance = budget->lane_count > 1 && !budget->pinned ? CHANCE * sqrt(load->count) : 0;
+    double deviations = hurry > 0 ? CHANCE_HURRIED : CHANCE;
+    double chance = budget->lane_count > 1 && !budget->pinned ? deviations * sqrt(load->count) : 0;
     if (load->count + 1 > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
 }
 
-/* How many of a short job may go at once: as many as the service bears; half of that, or all of the
- * job, as long as it is only assumed what requests take. 0: it is not short. */
-static double rush(const struct weir_budget *budget, const struct load *load, double left,
-                   double expected_us, int64_t now_us)
+/* As long as it is only assumed what requests take, a short job begins with half of what the
+ * service bears, or with all of the job. */
+static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
+                       int64_t now_us)
 {
-    if (!is_short(budget, load, left, expected_us, now_us))
-        return 0;
-    bool assumed = budget->average_us <= 0;
-    double half = budget->concurrent / 2.0;
-    double first = left < budget->concurrent ? left : half;
-    return assumed ? first : budget->concurrent;
-}
-
-static void turn_guard(struct weir_budget *budget, const struct load *load, double left,
-                       double expected_us, int64_t now_us)
-{
+    if (hurry > 0)
+        hurry = budget->concurrent;
+    if (hurry > 0 && budget->average_us <= 0)
+        hurry = left < budget->concurrent ? left : FIRST_WAVE * budget->concurrent;
     if (!budget->guard.started || budget->guard.hurried)
-        weir_guard_hurry(&budget->guard, rush(budget, load, left, expected_us, now_us),
-                         floor_of(budget, expected_us), now_us);
+        weir_guard_hurry(&budget->guard, hurry, floor_of(budget, expected_us),
+                         budget->lane_count > 1, now_us);
     int64_t round_us = budget->window_us / 150;
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
@@ -338,6 +368,18 @@ static bool is_shut(const struct weir_budget *budget, const struct weir_policy_a
     return ask->shut_lanes >> lane & 1 || now_us < budget->lanes[lane].shut_us;
 }
 
+/* The one with most room; as long as it is not known that requests get where they are sent, the one
+ * that fewest were sent to: if they do, none has too many. */
+static bool is_better(const struct weir_budget *budget, const struct load *loads, uint32_t lane,
+                      double score, uint32_t best, double best_score)
+{
+    if (best == WEIR_BUDGET_ANY)
+        return true;
+    if (!budget->pinned && loads[lane].meant != loads[best].meant)
+        return loads[lane].meant < loads[best].meant;
+    return score > best_score;
+}
+
 void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask *ask,
                        int64_t now_us, struct weir_admission *ret)
 {
@@ -350,11 +392,12 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     bool all_fit = true;
 
     weigh(budget, expected_us, now_us, loads);
-    turn_guard(budget, &loads[0], ask->left, expected_us, now_us);
+    double hurry = rush(budget, loads, ask->left, expected_us, now_us);
+    turn_guard(budget, hurry, ask->left, expected_us, now_us);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         struct weir_budget_lane *lane = &budget->lanes[i];
         weir_ledger_advance(&lane->ledger, now_us);
-        struct room room = look(budget, lane, &loads[i], ask->left, expected_us, now_us);
+        struct room room = look(budget, lane, &loads[i], hurry, expected_us, now_us);
         level += room.cap;
         if (loads[i].count + 1 > budget->guard.cap)
             budget->guard.reached = true;
@@ -362,7 +405,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
         if (room.score < worst.score)
             worst = room;
         bool open = !budget->pinned || !is_shut(budget, ask, i, now_us);
-        if (open && room.fits && room.score > best_score) {
+        if (open && room.fits && is_better(budget, loads, i, room.score, best, best_score)) {
             best = i;
             best_score = room.score;
         }

@@ -113,6 +113,7 @@ struct weir_budget {
     double says_alone;  /* … and that they did not; old ones fading */
     uint32_t blamed;    /* throttles that only all of them together explain, … */
     int64_t blamed_us;  /* … and the last of them */
+    uint32_t apart;     /* answers in a row that one account for all of them could not give */
     bool pinned;        /* the affinity cookie holds: lanes can be chosen */
     double tries;       /* requests that were meant for a server, old ones fading */
     double hits;        /* of them, answered by it */

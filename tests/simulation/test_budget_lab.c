@@ -406,6 +406,72 @@ START_TEST(a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be)
 }
 END_TEST
 
+static void expect_makespan(const struct sim_scenario *scenario, double part)
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct lab_oracle oracle;
+        lab_oracle(scenario, seed, LAB_ORACLE_COMPLIANT, &oracle, NULL);
+        struct lab_figures figures = run(scenario, "budget", seed);
+        ck_assert_uint_eq(figures.throttles, 0);
+        ck_assert_msg(oracle.makespan_s > part * figures.makespan_s, "seed %llu: %g s for %g",
+                      (unsigned long long)seed, figures.makespan_s, oracle.makespan_s);
+    }
+}
+
+/* The limit was taken for what was left when it showed: our own use was then taken for less than it
+ * was, and the difference for somebody else's. */
+START_TEST(a_higher_limit_is_what_is_left_and_what_we_use)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.limits.requests *= 2;
+    scenario.limits.execution_us *= 2;
+    scenario.work_items = 720;
+    expect_makespan(&scenario, 0.8);
+}
+END_TEST
+
+/* Time that seems to be missing, and no requests, was taken to go on missing. */
+START_TEST(a_short_job_of_mixed_durations_is_not_taken_for_somebody_else)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.services[1] = scenario.services[0];
+    scenario.services[0].weight = 9;
+    scenario.services[0].median_s = 0.1;
+    scenario.services[1].median_s = 6;
+    scenario.service_count = 2;
+    scenario.work_items = 1043;
+    expect_makespan(&scenario, 0.8);
+}
+END_TEST
+
+/* Once it is known that there are several servers, and that each has an account of its own. */
+START_TEST(a_short_job_hurries_on_several_servers_too)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.servers = 4;
+    scenario.work_items = 1440;
+    expect_makespan(&scenario, 0.5);
+    scenario.servers = 2;
+    scenario.affinity = SIM_AFFINITY_PINNED;
+    expect_makespan(&scenario, 0.6);
+}
+END_TEST
+
+/* The first wave comes back in the order in which it was sent: no second one after it. */
+START_TEST(a_short_job_does_not_hurry_where_requests_slow_each_other)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.contention.knee = 8;
+    scenario.contention.kappa = 1;
+    scenario.work_items = 360;
+    expect_makespan(&scenario, 0.7);
+}
+END_TEST
+
 START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
 {
     struct sim_scenario scenario;
@@ -481,6 +547,10 @@ int main(void)
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
     suite_add(&s, a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be);
+    suite_add(&s, a_higher_limit_is_what_is_left_and_what_we_use);
+    suite_add(&s, a_short_job_of_mixed_durations_is_not_taken_for_somebody_else);
+    suite_add(&s, a_short_job_hurries_on_several_servers_too);
+    suite_add(&s, a_short_job_does_not_hurry_where_requests_slow_each_other);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
     suite_add(&s, a_throttle_that_still_holds_is_not_one_more);
     suite_add(&s, without_headers_the_share_that_is_charged_is_found);

@@ -104,7 +104,7 @@ END_TEST
 
 static void hurry(double cap)
 {
-    weir_guard_hurry(&guard, cap, FLOOR, us(now_s));
+    weir_guard_hurry(&guard, cap, FLOOR, false, us(now_s));
     weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
 }
 
@@ -145,6 +145,27 @@ START_TEST(when_it_is_known_what_requests_take_all_may_go_if_their_number_does_n
     hurry(CEILING);
     ck_assert_double_le(guard.cap, cap);
     ck_assert_double_lt(guard.cap, CEILING);
+}
+END_TEST
+
+/* Those that were sent first come first if they slow each other; the rest is still out. */
+START_TEST(a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one)
+{
+    static const double waves[][3] = { { 1, 2, 3 }, { 2, 11, 25 } };
+    for (int i = 0; i < 2; i++) {
+        start_in_a_hurry(26);
+        for (int k = 0; k < 3; k++) {
+            hurry(CEILING);
+            ck_assert_double_lt(guard.cap, CEILING);
+            weir_guard_sample(&guard, waves[i][k], 1, us(2), us(now_s));
+        }
+        hurry(CEILING);
+        ck_assert(i ? guard.cap >= CEILING : guard.cap < CEILING);
+    }
+    start_in_a_hurry(26); /* of several servers each has only some of the wave */
+    weir_guard_sample(&guard, 1, 1, us(2), us(now_s));
+    weir_guard_hurry(&guard, CEILING, FLOOR, true, us(now_s));
+    ck_assert_double_eq(guard.cap, CEILING);
 }
 END_TEST
 
@@ -205,6 +226,7 @@ int main(void)
     suite_add(&s, a_fall_that_makes_nothing_faster_is_taken_back);
     suite_add(&s, a_short_job_begins_with_more_than_others);
     suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);
+    suite_add(&s, a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one);
     suite_add(&s, a_job_that_turns_out_not_to_be_short_starts_as_others_do);
     suite_add(&s, what_fell_in_a_hurry_stays_down);
     suite_add(&s, after_the_start_nothing_is_hurried);

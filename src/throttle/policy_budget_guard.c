@@ -2,6 +2,8 @@
 /* The efficiency guard; see policy_budget_guard.h. */
 #include "throttle/policy_budget_guard.h"
 
+#include <math.h>
+
 #define START       2.0   /* times the floor */
 #define START_TELLS 6     /* answers that tell whether the first ones were alike */
 #define START_STEEP 1.0   /* slope over its error, squared, from which the start waits */
@@ -17,6 +19,8 @@
 #define SIGNIFICANT 3.0  /* slope over its standard error */
 #define SPREAD_DOUBT                                                                               \
     2.0 /* more of that, for durations that differ anyway: the short ones come first */
+#define WIDE          0.8  /* spread from which fourth roots are looked at */
+#define WIDE_DOUBT    2.0  /* more of the error, then: the short ones come first */
 #define INFLATION     0.15 /* growth of durations from the floor to the cap, from which it falls */
 #define LATELY_WEIGHT 0.1  /* of an answer among those of lately */
 #define HOPEFUL       0.85 /* of what they take, that a fall is to bring them to at most, and … */
@@ -40,6 +44,13 @@ static double spread(const struct weir_guard *guard)
     double mean = guard->y / guard->weight;
     double variance = guard->yy / guard->weight - mean * mean;
     return variance > 0 ? variance / (mean * mean) : 0;
+}
+
+/* They differ so far that a few long ones are most of their sum, and hide what the others tell:
+ * then their fourth roots tell it. */
+static bool is_wide(const struct weir_guard *guard)
+{
+    return spread(guard) > WIDE;
 }
 
 /* Samples that tell what a level takes. */
@@ -129,6 +140,10 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lane
     guard->xx = guard->xx * FORGET + in_flight * in_flight;
     guard->xy = guard->xy * FORGET + in_flight * y;
     guard->yy = guard->yy * FORGET + y * y;
+    double root = sqrt(sqrt(y > 0 ? y : 0));
+    guard->root = guard->root * FORGET + root;
+    guard->x_root = guard->x_root * FORGET + in_flight * root;
+    guard->root_root = guard->root_root * FORGET + root * root;
     guard->since++;
     guard->lately_us += (guard->lately_us > 0 ? LATELY_WEIGHT : 1) * (y - guard->lately_us);
     if (y <= 0 || guard->cap <= 0)
@@ -147,20 +162,22 @@ static double slope(const struct weir_guard *guard, double floor)
     double n = guard->weight;
     if (n < WEIGHT_MIN)
         return 0;
+    bool wide = is_wide(guard);
+    double y = wide ? guard->root : guard->y;
     double sxx = guard->xx - guard->x * guard->x / n;
-    double sxy = guard->xy - guard->x * guard->y / n;
-    double syy = guard->yy - guard->y * guard->y / n;
+    double sxy = (wide ? guard->x_root : guard->xy) - guard->x * y / n;
+    double syy = (wide ? guard->root_root : guard->yy) - y * y / n;
     if (sxx < n * 0.25 || sxy <= 0)
         return 0;
     double b = sxy / sxx;
     double rest = syy - b * sxy;
     double error_squared = (rest > 0 ? rest : 0) / (n - 2) / sxx;
-    double significant = SIGNIFICANT + SPREAD_DOUBT * spread(guard);
+    double significant = SIGNIFICANT + (wide ? WIDE_DOUBT : SPREAD_DOUBT * spread(guard));
     if (b * b <= significant * significant * error_squared)
         return 0;
-    double at_floor = guard->y / n + b * (floor - guard->x / n);
-    double least = guard->y / n / 4; /* the line may be too steep to be believed down there */
-    return b / (at_floor > least ? at_floor : least);
+    double at_floor = y / n + b * (floor - guard->x / n);
+    double least = y / n / 4; /* the line may be too steep to be believed down there */
+    return (wide ? 4 : 1) * b / (at_floor > least ? at_floor : least);
 }
 
 /* The cap is too high if what is above the floor only makes everything slower; and even below it if
@@ -180,6 +197,9 @@ static void fade(struct weir_guard *guard)
     guard->xx *= FADE;
     guard->xy *= FADE;
     guard->yy *= FADE;
+    guard->root *= FADE;
+    guard->x_root *= FADE;
+    guard->root_root *= FADE;
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -254,7 +274,7 @@ static void fall(struct weir_guard *guard, double floor, int64_t now_us)
     double least = guard->y / guard->weight / 4; /* as in slope() */
     at_floor = at_floor > least ? at_floor : least;
     guard->hope_us = guard->lately_us - BETTER * (guard->lately_us - at_floor);
-    guard->on_trial = at_floor < HOPEFUL * guard->lately_us;
+    guard->on_trial = at_floor < HOPEFUL * guard->lately_us && !is_wide(guard);
     if (guard->cap > guard->before || !guard->fallen)
         guard->before = guard->cap;
     guard->started = true;
@@ -272,6 +292,7 @@ static void judge_fall(struct weir_guard *guard, int64_t window_us, int64_t now_
     guard->fallen = false;
     guard->quiet_us = now_us + window_us;
     guard->weight = guard->x = guard->y = guard->xx = guard->xy = guard->yy = 0;
+    guard->root = guard->x_root = guard->root_root = 0;
 }
 
 static void look(struct weir_guard *guard, double floor, int64_t round_us, int64_t window_us,

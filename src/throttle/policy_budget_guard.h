@@ -36,6 +36,7 @@ struct weir_guard_level {
 struct weir_guard {
     double cap;                      /* requests in flight; 0: not begun */
     double weight, x, y, xx, xy, yy; /* sums, old samples fading */
+    double root, x_root, root_root;  /* the same of fourth roots of durations */
     int64_t round_us;                /* when the cap was looked at last */
     bool reached;                    /* since then */
     bool started;                    /* the start is over */

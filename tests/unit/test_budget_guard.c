@@ -84,6 +84,35 @@ START_TEST(a_server_that_gets_slower_is_left_with_what_it_bears)
 END_TEST
 
 /* At first only a few are sent, later all that may be: it looks as if it were their number. */
+/* A few take as long as all others together, whoever is beside them. */
+static double differing(void)
+{
+    static const double times[] = { 0.8, 4.5, 0.2, 1.7, 0.6, 8, 0.4, 1.3, 2.5, 1 };
+    static int next;
+    return times[next++ % 10];
+}
+
+static double steady_but_differing(double in_flight, double at_s)
+{
+    return differing() * steady(in_flight, at_s);
+}
+
+static double contended_and_differing(double in_flight, double at_s)
+{
+    return differing() * contended(in_flight, at_s);
+}
+
+START_TEST(where_durations_differ_widely_it_shows_too_what_a_server_bears)
+{
+    setup();
+    go_on(steady_but_differing, CEILING, WINDOW_S);
+    ck_assert_double_eq_tol(guard.cap, CEILING, 1e-9);
+    setup();
+    go_on(contended_and_differing, CEILING, WINDOW_S);
+    ck_assert_double_le(guard.cap, 6);
+}
+END_TEST
+
 START_TEST(a_fall_that_makes_nothing_faster_is_taken_back)
 {
     setup();
@@ -223,6 +252,7 @@ int main(void)
     struct suite s = suite_new("budget_guard");
     suite_add(&s, a_server_that_does_not_get_slower_is_used_to_the_ceiling);
     suite_add(&s, a_server_that_gets_slower_is_left_with_what_it_bears);
+    suite_add(&s, where_durations_differ_widely_it_shows_too_what_a_server_bears);
     suite_add(&s, a_fall_that_makes_nothing_faster_is_taken_back);
     suite_add(&s, a_short_job_begins_with_more_than_others);
     suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);

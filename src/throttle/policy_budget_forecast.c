@@ -128,10 +128,11 @@ static double grown_within(const struct weir_quota *quota, double spans)
 }
 
 /* Somebody is there: his requests can be counted, the time that they take may be our mistake. */
-static bool is_somebody(const struct weir_budget_lane *lane)
+static bool is_somebody(const struct weir_budget *budget, const struct weir_budget_lane *lane)
 {
     const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
-    return requests->first_us == WEIR_NEVER || requests->foreign > requests->first + SOMEBODY;
+    return requests->first_us == WEIR_NEVER ||
+           requests->foreign > requests->first + SOMEBODY + budget->elsewhere;
 }
 
 /*
@@ -196,7 +197,7 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
 static bool is_alone(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                      double noise)
 {
-    return !is_somebody(lane) && lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
+    return !is_somebody(budget, lane) && lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
            weir_charging_guess(budget->charging.best).lag_us == 0;
 }
 
@@ -230,7 +231,7 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
         return least;
     double grain = grain_of(budget, which);
     double then = quota->limit;
-    if (first && is_somebody(lane))
+    if (first && is_somebody(budget, lane))
         then = weir_quota_beside(
             quota, by_the_end_of_the_first(budget, quota, grain, noise, waits, now_us));
     else if (!first && larger(quota->most, quota->highest[0]) > noise)

@@ -65,7 +65,7 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lane
 /*
  * Before a turn: as many as `cap` may go at once, for the job is short; 0: it is not, or not known
  * to be. What it began with in a hurry is taken back if it turns out not to be. After a start as
- * usual, nothing happens.
+ * usual, nothing happens. `several`: there are other servers, and only a part of the wave is here.
  */
 void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool several,
                       int64_t now_us);

@@ -275,7 +275,9 @@ static void learn_apart(struct weir_budget *budget, double missing, int64_t at_u
     double sent = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++)
         sent += weir_budget_requests_on(budget, i, at_us - BLUR_US);
-    budget->apart = missing + SHARING_STEP < sent ? budget->apart + 1 : 0;
+    budget->elsewhere = weir_budget_is_apart(budget) ? 0 : sent;
+    if (!weir_budget_is_apart(budget))
+        budget->apart = missing + SHARING_STEP < sent ? budget->apart + 1 : 0;
 }
 
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
@@ -324,6 +326,7 @@ static void merge_lanes(struct weir_budget *budget)
         }
     }
     budget->lane_count = 1;
+    budget->elsewhere = 0;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
     for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {

@@ -11,8 +11,8 @@
  * what is free and what becomes free meanwhile. That spends a fresh window early, which is what
  * finishes a job early, and yet not within seconds. The guard may say less.
  *
- * A job that is known to be *short*, because what is left of it needs no more than half of what is
- * free, does not have to make anything last: as many go at once as the service bears.
+ * A job that is known to be *short*, because what is left of it fits into what is free with some to
+ * spare, does not have to make anything last: as many go at once as the service bears.
  */
 #include <math.h>
 
@@ -25,7 +25,6 @@
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
 #define TAIL_ROOM        2    /* … if there is room for so many times as many */
 #define SHORT_TIMES      1.3  /* what is left of a short job has room for */
-#define APART            3    /* answers in a row that know of fewer requests than we have sent */
 #define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known */
 #define BESIDE           0.8  /* of it, where somebody else may have some in flight */
 #define MANY             0.02 /* requests, of the limit */
@@ -204,7 +203,7 @@ static bool is_crowded(const struct weir_budget *budget, const struct weir_budge
     double doubt = budget->lane_count > 1 && !budget->pinned ? 3 * sqrt(budget->flight_count) : 0;
     bool kept = weir_budget_is_coarse(budget) &&
                 !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION); /* and ours */
-    return !kept && requests->foreign > requests->first + CROWD + doubt;
+    return !kept && requests->foreign > requests->first + CROWD + doubt + budget->elsewhere;
 }
 
 /* In flight on one lane that just use its budget up. */
@@ -225,7 +224,7 @@ static double at_least(double pace, double room, double most)
     return pace > tail ? pace : tail;
 }
 
-/* What is left of a job, as much of it as a server is to get, has room on it several times. */
+/* What is left of a job, as much of it as a server is to get, fits on it with some to spare. */
 static bool is_short_for(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          const struct load *load, double left, double expected_us, int64_t now_us)
 {
@@ -262,7 +261,7 @@ static double rush(const struct weir_budget *budget, const struct load *loads, d
         if (!is_short_for(budget, &budget->lanes[i], &loads[i], each, expected_us, now_us))
             return 0;
     }
-    bool apart = budget->lane_count == 1 || budget->apart >= APART;
+    bool apart = budget->lane_count == 1 || weir_budget_is_apart(budget);
     double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
     return apart ? most : most / budget->lane_count;
 }
@@ -314,8 +313,11 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         if (room.fits)
             room.bound_by = WEIR_BOUND_GUARD;
     }
-    if (room.cap > budget->concurrent) {
-        room.cap = budget->concurrent;
+    double bears = budget->concurrent;
+    if (budget->elsewhere > 0) /* they may have one account */
+        bears = bears / budget->lane_count;
+    if (room.cap > bears) {
+        room.cap = bears;
         if (room.fits)
             room.bound_by = WEIR_BOUND_CONCURRENCY;
     }
@@ -326,8 +328,8 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     return room;
 }
 
-/* As long as it is only assumed what requests take, a short job begins with half of what the
- * service bears, or with all of the job. */
+/* As long as it is only assumed what requests take, a short job begins with a part of what
+ * the service bears, or with all of the job. */
 static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
                        int64_t now_us)
 {

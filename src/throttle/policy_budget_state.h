@@ -21,6 +21,7 @@
 #define WEIR_BUDGET_KINDS       16
 #define WEIR_BUDGET_ANY         UINT32_MAX
 #define WEIR_BUDGET_AT_A_TIME   50 /* of the 52 that are published */
+#define WEIR_BUDGET_APART       3  /* answers in a row that one account could not give */
 
 /* The two budgets. */
 enum {
@@ -114,6 +115,7 @@ struct weir_budget {
     uint32_t blamed;    /* throttles that only all of them together explain, … */
     int64_t blamed_us;  /* … and the last of them */
     uint32_t apart;     /* answers in a row that one account for all of them could not give */
+    double elsewhere;   /* requests of ours that may be missing on any of them; 0: none */
     bool pinned;        /* the affinity cookie holds: lanes can be chosen */
     double tries;       /* requests that were meant for a server, old ones fading */
     double hits;        /* of them, answered by it */
@@ -164,6 +166,12 @@ static inline bool weir_budget_is_window(int64_t window_us)
 static inline double weir_budget_rho(const struct weir_budget *budget)
 {
     return budget->charging.trusted ? budget->charging.rho : budget->blind_rho;
+}
+
+/* Each server has an account of its own. */
+static inline bool weir_budget_is_apart(const struct weir_budget *budget)
+{
+    return budget->apart >= WEIR_BUDGET_APART;
 }
 
 /* The series of the ledger that is as the server charges. */

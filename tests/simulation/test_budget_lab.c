@@ -504,6 +504,21 @@ START_TEST(one_account_for_all_servers_is_told_by_its_throttles_alone)
 }
 END_TEST
 
+/* What we sent to the other servers was missing on each of them, and taken for somebody else's. */
+START_TEST(one_account_for_all_servers_is_not_taken_for_somebody_else)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.limits.shared = true;
+    scenario.servers = 4;
+    scenario.services[0].median_s = 8;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        ck_assert_uint_eq(run(&scenario, "budget", seed).throttles, 0);
+        ck_assert_double_gt(of_oracle(&scenario, "budget", seed), 0.95);
+    }
+}
+END_TEST
+
 /* Each server was tried while the one account was still in Retry-After, and each time it was taken
  * for too many at a time, down to one. */
 START_TEST(a_throttle_that_still_holds_is_not_one_more)
@@ -552,6 +567,7 @@ int main(void)
     suite_add(&s, a_short_job_hurries_on_several_servers_too);
     suite_add(&s, a_short_job_does_not_hurry_where_requests_slow_each_other);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
+    suite_add(&s, one_account_for_all_servers_is_not_taken_for_somebody_else);
     suite_add(&s, a_throttle_that_still_holds_is_not_one_more);
     suite_add(&s, without_headers_the_share_that_is_charged_is_found);
     suite_add(&s, unknown_limits_are_found_by_exploring_if_it_is_allowed);

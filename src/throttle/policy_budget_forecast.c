@@ -193,11 +193,13 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
 }
 
 /* Time is missing and no requests: that is our mistake, and not one that grows. It may be ours from
- * before, or what left our books, if headers are old. */
+ * before, or what left our books, if headers are old. A job that has time is careful all the same.
+ */
 static bool is_alone(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                      double noise)
 {
-    return !is_somebody(budget, lane) && lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
+    return budget->guard.hurried && !is_somebody(budget, lane) &&
+           lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
            weir_charging_guess(budget->charging.best).lag_us == 0;
 }
 

@@ -5,7 +5,13 @@
 
 #include "base/buf.h"
 
-/* `ca_file` NULL: no TLS. */
-void sim_print_config(struct weir_buf *json, const char *url, uint32_t users, const char *ca_file);
+struct sim_config {
+    const char *url;
+    uint32_t users;
+    const char *ca_file; /* NULL: no TLS */
+    int64_t window_us;   /* of the limits; clients expect five minutes unless they are told */
+};
+
+void sim_print_config(struct weir_buf *json, const struct sim_config *client);
 
 #endif

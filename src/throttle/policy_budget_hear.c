@@ -16,6 +16,8 @@
 #define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
 #define UNLIMITED     1e15
+#define TOLD_FROM     20  /* requests by which it shows whether a header goes by them, … */
+#define TOLD_SHARE    0.5 /* … of which so many have to be missing then */
 #define BLURS         400 /* in a window: for so long an answer may be on its way */
 #define UNSEEN_SPANS  4   /* in a window */
 #define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
@@ -285,6 +287,17 @@ static void learn_apart(struct weir_budget *budget, double missing, int64_t at_u
     budget->elsewhere = ours ? sent : 0;
 }
 
+/* Where execution time is not told of, what is left of requests is believed by itself once it has
+ * gone by what we send. */
+static bool is_told_of_requests(struct weir_budget_lane *lane, double remaining, double used)
+{
+    if (lane->untold == 1)
+        lane->told_first = remaining + used;
+    if (lane->untold >= UNTOLD && used >= TOLD_FROM)
+        lane->told |= lane->told_first - remaining > TOLD_SHARE * used;
+    return lane->told;
+}
+
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
                           int64_t now_us)
 {
@@ -293,8 +306,9 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     double used = weir_budget_requests_on(budget, lane, at_us);
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
     double limit = quota->limit;
+    bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
     weir_quota_sample(quota, remaining, used, weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
-                      budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
+                      trusted, is_exact(budget), budget->window_us, now_us);
     if (quota->limit < limit)
         lower_execution(budget, it);
     if (budget->lane_count == 1)

@@ -64,10 +64,12 @@ struct weir_budget_lane {
     struct weir_heard heard;
     struct weir_requests_heard requests_heard;
     struct weir_unseen unseen;
-    uint32_t untold;  /* answers that told of requests only */
-    int64_t heard_us; /* the last budget headers; WEIR_NEVER */
-    double heard_own; /* what our use was taken for then */
-    int64_t probe_us; /* a coarse window: no request before, while none is in flight */
+    uint32_t untold;   /* answers that told of requests only */
+    double told_first; /* the limit that the first of them told */
+    bool told;         /* what they tell goes by what we send */
+    int64_t heard_us;  /* the last budget headers; WEIR_NEVER */
+    double heard_own;  /* what our use was taken for then */
+    int64_t probe_us;  /* a coarse window: no request before, while none is in flight */
     int64_t probe_gap_us;
 };
 

@@ -17,12 +17,18 @@
 
 #define RNG_STREAM UINT64_C(0x776f726c64)
 
-/* A limit of 0 is none; changes on the way keep only the hint. */
+/* More than anybody can use in a window so short: clients that go by what is left are told so. */
+#define LIFTED_REQUESTS  1000000000
+#define LIFTED_WINDOW_US (10 * WEIR_US_PER_S)
+
+/* A limit of 0 is none, and no header tells of it; changes on the way keep only the hint. */
 static void lift_limits(struct sim_scenario *scenario)
 {
-    scenario->limits.requests = 0;
+    scenario->limits.requests = LIFTED_REQUESTS;
     scenario->limits.execution_us = 0;
     scenario->limits.concurrent = 0;
+    scenario->limits.window_us = LIFTED_WINDOW_US;
+    scenario->prefill = 0;
     scenario->foreign.share = 0;
     for (uint32_t i = 0; i < scenario->change_count; i++) {
         scenario->changes[i].requests = SIM_UNCHANGED;

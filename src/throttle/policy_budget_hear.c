@@ -275,14 +275,15 @@ static bool has_left(const struct weir_budget *budget, const struct weir_budget_
  * what is missing may be ours if it is no more than that. */
 static void learn_apart(struct weir_budget *budget, double missing, int64_t at_us)
 {
+    if (weir_budget_is_apart(budget))
+        return;
     double before = 0;
     double sent = 0;
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         before += weir_budget_requests_on(budget, i, at_us - BLUR_US);
         sent += weir_budget_requests_on(budget, i, at_us);
     }
-    if (!weir_budget_is_apart(budget))
-        budget->apart = missing + SHARING_STEP < before ? budget->apart + 1 : 0;
+    budget->apart = missing + SHARING_STEP < before ? budget->apart + 1 : 0;
     bool ours = !weir_budget_is_apart(budget) && missing <= sent + SHARING_STEP;
     budget->elsewhere = ours ? sent : 0;
 }

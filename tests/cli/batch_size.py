@@ -77,5 +77,13 @@ def test_words_that_are_neither_are_refused(folder):
             assert result.returncode == 2 and "1 to 1000, or auto" in result.stderr, result
 
 
+def test_more_requests_than_are_published_go_where_nothing_is_limited(folder):
+    """The default policy is told that plenty are left; else it would stand still for five minutes."""
+    with world(WEIR, SIM, folder) as it:
+        result = it.work("create", "account", it.rows(6500), "--job", "j", "--batch-size", "1", "--deadline", "4m")
+        assert result.returncode == 0, result
+        assert it.ledger()["rows"] == 6500
+
+
 if __name__ == "__main__":
     run_tests(sys.modules["__main__"])

@@ -228,6 +228,28 @@ START_TEST(a_full_window_admits_nothing_until_something_leaves_it)
 }
 END_TEST
 
+/* Nothing is told of execution time, and of requests that plenty are left: by a header that goes by
+ * what is sent, or by one that always says the same. */
+START_TEST(requests_that_are_told_of_alone_are_believed_if_they_go_by_ours)
+{
+    for (int falls = 0; falls < 2; falls++) {
+        setup();
+        for (int i = 1; i <= 6000; i++) {
+            struct weir_admission any = { 0 };
+            struct weir_policy_lease lease = lend(&any);
+            struct weir_answer answer = answer_ok(1000);
+            now_us += 1000;
+            answer.budget.requests_known = true;
+            answer.budget.requests_remaining = 1000000 - (falls ? i : 0);
+            give_back(&lease, answer);
+        }
+        struct weir_admission next = ask(0);
+        ck_assert_int_eq(next.ok, falls);
+        ck_assert(falls || next.bound_by == WEIR_BOUND_BUDGET_REQUESTS);
+    }
+}
+END_TEST
+
 START_TEST(requests_are_counted_as_well_as_their_time)
 {
     setup();
@@ -536,6 +558,7 @@ int main(void)
     suite_add(&s, the_start_goes_as_answers_come);
     suite_add(&s, the_start_waits_where_the_first_wave_shows_a_knee);
     suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);
+    suite_add(&s, requests_that_are_told_of_alone_are_believed_if_they_go_by_ours);
     suite_add(&s, requests_are_counted_as_well_as_their_time);
     suite_add(&s, a_throttle_teaches_the_limit_that_it_names);
     suite_add(&s, the_throttles_of_one_flight_teach_once);

@@ -95,13 +95,8 @@ static int print_config(struct program *program)
                 "weir-sim: --port is \"0\", so the URL has no port that a client can use\n");
     set_url(program, (unsigned)program->options.port);
     weir_buf_init(&json, CONFIG_MAX);
-    const struct sim_scenario *scenario = &program->options.world.scenario;
-    sim_print_config(&json, &(struct sim_config){
-                                .url = program->url,
-                                .users = scenario->connections,
-                                .ca_file = program->options.tls ? program->ca_file : NULL,
-                                .window_us = scenario->limits.window_us,
-                            });
+    sim_print_config(&json, program->url, program->options.world.scenario.connections,
+                     program->options.tls ? program->ca_file : NULL);
     fputs(weir_buf_text(&json), stdout);
     weir_buf_release(&json);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

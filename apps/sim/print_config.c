@@ -2,11 +2,9 @@
 /* An appsettings.json for clients of the simulator; see print_config.h. */
 #include "sim/print_config.h"
 
-#include "base/clock.h"
 #include "sim/tokens/tokens.h"
 
-#define TENANT          "contoso"
-#define USUAL_WINDOW_US (5 * WEIR_US_PER_MINUTE)
+#define TENANT "contoso"
 
 static void add_connection(struct weir_buf *json, uint32_t user, bool last)
 {
@@ -18,28 +16,18 @@ static void add_connection(struct weir_buf *json, uint32_t user, bool last)
     weir_buf_add_text(json, last ? " }\n" : " },\n");
 }
 
-/* weir takes whole milliseconds, of a second up to an hour. */
-static void add_window(struct weir_buf *json, int64_t window_us)
-{
-    if (window_us == USUAL_WINDOW_US || window_us < WEIR_US_PER_S || window_us > WEIR_US_PER_HOUR)
-        return;
-    weir_buf_printf(json, "    \"AdaptiveRate\": { \"Budget\": { \"Window\": \"%lldms\" } },\n",
-                    (long long)(window_us / WEIR_US_PER_MS));
-}
-
-void sim_print_config(struct weir_buf *json, const struct sim_config *client)
+void sim_print_config(struct weir_buf *json, const char *url, uint32_t users, const char *ca_file)
 {
     weir_buf_add_text(json, "{\n  \"Dataverse\": {\n");
-    weir_buf_printf(json, "    \"Url\": \"%s\",\n    \"TenantId\": \"" TENANT "\",\n", client->url);
-    weir_buf_printf(json, "    \"Authority\": \"%s\",\n", client->url);
-    if (client->ca_file) {
+    weir_buf_printf(json, "    \"Url\": \"%s\",\n    \"TenantId\": \"" TENANT "\",\n", url);
+    weir_buf_printf(json, "    \"Authority\": \"%s\",\n", url);
+    if (ca_file) {
         weir_buf_add_text(json, "    \"CaFile\": ");
-        weir_buf_add_json_string(json, weir_str_from(client->ca_file));
+        weir_buf_add_json_string(json, weir_str_from(ca_file));
         weir_buf_add_text(json, ",\n");
     }
-    add_window(json, client->window_us);
     weir_buf_add_text(json, "    \"Connections\": [\n");
-    for (uint32_t user = 0; user < client->users; user++)
-        add_connection(json, user, user + 1 == client->users);
+    for (uint32_t user = 0; user < users; user++)
+        add_connection(json, user, user + 1 == users);
     weir_buf_add_text(json, "    ]\n  }\n}\n");
 }

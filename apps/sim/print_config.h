@@ -5,13 +5,7 @@
 
 #include "base/buf.h"
 
-struct sim_config {
-    const char *url;
-    uint32_t users;
-    const char *ca_file; /* NULL: no TLS */
-    int64_t window_us;   /* of the limits; clients expect five minutes unless they are told */
-};
-
-void sim_print_config(struct weir_buf *json, const struct sim_config *client);
+/* `ca_file` NULL: no TLS. */
+void sim_print_config(struct weir_buf *json, const char *url, uint32_t users, const char *ca_file);
 
 #endif

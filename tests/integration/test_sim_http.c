@@ -285,9 +285,6 @@ START_TEST(print_config_help_and_version_go_to_standard_output)
     static const char *const config[] = {
         "--print-config", "--port", "8080", "--users", "2", NULL
     };
-    static const char *const small[] = {
-        "--print-config", "--port", "8080", "--window", "2.5", NULL
-    };
     static const char *const help[] = { "--help", NULL };
     static const char *const version[] = { "--version", NULL };
     struct weir_buf out, err;
@@ -303,11 +300,6 @@ START_TEST(print_config_help_and_version_go_to_standard_output)
                      "\"app1~simulated.client-secret\" },\n"
                      "      { \"Name\": \"app2\", \"ClientId\": \"app2\", \"ClientSecret\": "
                      "\"app2~simulated.client-secret\" }\n    ]\n  }\n}\n");
-    weir_buf_reset(&out);
-    ck_assert_int_eq(run(&out, &err, small), 0);
-    ck_assert_ptr_nonnull(
-        strstr(weir_buf_text(&out),
-               "\n    \"AdaptiveRate\": { \"Budget\": { \"Window\": \"2500ms\" } },\n"));
     weir_buf_reset(&out);
     ck_assert_int_eq(run(&out, &err, help), 0);
     ck_assert_ptr_nonnull(strstr(weir_buf_text(&out), "example:"));

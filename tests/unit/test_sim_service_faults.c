@@ -149,7 +149,7 @@ START_TEST(a_throttle_in_a_world_without_limits_names_the_published_ones)
     fault("{\"kind\":\"throttle\",\"code\":\"0x80072322\",\"nth\":1},"
           "{\"kind\":\"throttle\",\"code\":\"0x80072326\",\"nth\":2}");
     ck_assert_int_eq(status_of(0, "GET", API "WhoAmI", ""), 429);
-    ck_assert(body_has("limit of 6000"));
+    ck_assert(body_has("limit of 6000 over time window of 300 seconds"));
     ck_assert_int_eq(status_of(0, "GET", API "WhoAmI", ""), 429);
     ck_assert(body_has("limit of 52."));
     end();

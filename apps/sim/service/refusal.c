@@ -121,7 +121,8 @@ void sim_refuse_retry_after(const struct sim_fault_effect *effect, int64_t wall_
 void sim_refuse_by_fault(const struct sim_world *world, const struct sim_fault_effect *effect,
                          int64_t wall_us, struct sim_answer *answer)
 {
-    const struct sim_limits *limits = &world->scenario.limits;
+    static const struct sim_limits none = { .window_us = 5 * WEIR_US_PER_MINUTE };
+    const struct sim_limits *limits = world->no_limits ? &none : &world->scenario.limits;
     /* A world without a limit names the published one: clients learn from the number. */
     const int64_t numbers[SIM_THROTTLE_COUNT] = {
         [SIM_THROTTLE_REQUESTS] = limits->requests ? limits->requests : 6000,

@@ -50,6 +50,7 @@ static void set_options(struct sim_world *world, const struct sim_world_options 
     world->scenario = options->scenario;
     world->switches = options->switches;
     world->flat_time = options->flat_time;
+    world->no_limits = options->no_limits;
     world->seed = options->seed;
     world->base_url = weir_strdup(options->base_url);
     if (options->no_limits)

@@ -81,6 +81,7 @@ struct sim_world {
     struct sim_scenario scenario;
     struct sim_switches switches;
     bool flat_time;
+    bool no_limits; /* those of the scenario are only there to be told of */
     uint64_t seed;
     char *base_url;
     struct sim_law law;

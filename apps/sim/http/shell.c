@@ -33,8 +33,8 @@
 #include "base/mem.h"
 #include "sim/http/guest.h"
 
-#define HEADER_BYTES_MAX ((size_t)64 * 1024)
-#define POOL_BYTES       HEADER_BYTES_MAX /* of request and answer; cleared every time */
+#define HEADER_BYTES_MAX ((size_t)40 * 1024) /* an address of 32 KiB and the rest of a head */
+#define POOL_BYTES       HEADER_BYTES_MAX    /* of request and answer; cleared every time */
 #define POOL_STEP        ((size_t)8 * 1024)
 #define BODIES_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 #define BACKLOG          4096
@@ -230,7 +230,7 @@ static enum MHD_Result on_head(struct sim_shell *shell, struct sim_guest *guest,
     bool body = has_body(guest, &length);
     if (guest->headers_overflow || guest->target.overflow || header_bytes(guest) > HEADER_BYTES_MAX)
         return refuse_head(shell, guest, 431,
-                           "The headers are larger than 65536 bytes or more "
+                           "The headers are larger than 40960 bytes or more "
                            "than 128.");
     if (length > (int64_t)SIM_BODY_BYTES_MAX)
         return refuse_head(shell, guest, 413, "The request is larger than 134217728 bytes.");

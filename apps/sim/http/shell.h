@@ -4,7 +4,7 @@
  * them to the world, holds them back until they are due, and delivers answers as the world says,
  * down to resets and cuts.
  *
- * Bounds: 64 KB of headers, 128 MB a body and 1 GB all bodies together, `connections_max`
+ * Bounds: 40 KB of headers, 128 MB a body and 1 GB all bodies together, `connections_max`
  * connections.
  */
 #ifndef SIM_HTTP_SHELL_H

@@ -50,6 +50,7 @@ START_TEST(nobody_waits_for_a_name_that_is_still_looked_for)
     struct got got = { 0 };
     struct weir_exchange_request request = { .method = "POST", .target = "/" };
     sem_init(&may_end, 0, 0);
+    looking = ended = 0; /* without a process for each test */
     client_init(&client, "https://weir.invalid");
     request.http.connect_timeout_us = _i == BY_TIME_OUT ? MS(100) : 0;
     struct weir_exchange *exchange =

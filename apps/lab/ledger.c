@@ -80,6 +80,23 @@ static void move(const struct lab_ledger *ledger, struct lab_view *view, int64_t
     view->sum -= pass_tail(ledger, view, to_us);
 }
 
+void lab_ledger_charge(struct lab_ledger *ledger, const struct lab_claim *claim, int64_t from_us)
+{
+    int64_t end_us = from_us + claim->duration_us;
+    switch (claim->charge) {
+    case SIM_CHARGE_ACCRUAL:
+        lab_ledger_add(ledger, (struct lab_change){ from_us, 0, claim->rate });
+        lab_ledger_add(ledger, (struct lab_change){ end_us, 0, -claim->rate });
+        break;
+    case SIM_CHARGE_COMPLETION:
+        lab_ledger_add(ledger, (struct lab_change){ end_us, claim->amount, 0 });
+        break;
+    case SIM_CHARGE_ARRIVAL:
+        lab_ledger_add(ledger, (struct lab_change){ from_us, claim->amount, 0 });
+        break;
+    }
+}
+
 void lab_ledger_advance(struct lab_ledger *ledger, int64_t now_us)
 {
     if (now_us <= ledger->now.head_us)

@@ -67,6 +67,9 @@ void lab_ledger_release(struct lab_ledger *ledger);
 /* Write a change down, of now or of the future. */
 void lab_ledger_add(struct lab_ledger *ledger, struct lab_change change);
 
+/* Write down what a request uses that begins at `from_us`. */
+void lab_ledger_charge(struct lab_ledger *ledger, const struct lab_claim *claim, int64_t from_us);
+
 /* Time goes on. */
 void lab_ledger_advance(struct lab_ledger *ledger, int64_t now_us);
 

@@ -176,8 +176,17 @@ static uint32_t flying_max(const struct oracle *oracle)
     return most < oracle->restraint.cap ? (uint32_t)most : oracle->restraint.cap;
 }
 
+/* Of our share of an account's execution time, what the other client does not take of it. */
+static int64_t execution_left(struct oracle *oracle, const struct account *account,
+                              int64_t execution_us)
+{
+    uint32_t number = (uint32_t)(account - oracle->accounts);
+    return execution_us * SIM_WHOLE_SHARE -
+           lab_neighbor_excess(&oracle->neighbor, number, oracle->now_us);
+}
+
 /* At the limit itself a request is refused, so there is a look at the sum of now, too. */
-static int64_t budgets_allow_us(const struct oracle *oracle, const struct account *account,
+static int64_t budgets_allow_us(struct oracle *oracle, const struct account *account,
                                 const struct next *next)
 {
     static const struct lab_claim one = { .charge = SIM_CHARGE_ARRIVAL, .amount = 1 };
@@ -187,7 +196,7 @@ static int64_t budgets_allow_us(const struct oracle *oracle, const struct accoun
         from_us = larger(from_us, lab_ledger_earliest(&account->requests, &one, budget.requests));
     if (!budget.execution_us)
         return from_us;
-    int64_t limit = budget.execution_us * SIM_WHOLE_SHARE;
+    int64_t limit = execution_left(oracle, account, budget.execution_us);
     from_us = larger(from_us, lab_ledger_falls_us(&account->execution, limit - 1));
     if (oracle->kind == LAB_ORACLE_EDGE)
         return from_us;
@@ -195,8 +204,7 @@ static int64_t budgets_allow_us(const struct oracle *oracle, const struct accoun
     return larger(from_us, lab_ledger_earliest(&account->execution, &claim, limit));
 }
 
-/* With contention every end may make the next request shorter. */
-static int64_t next_landing_us(const struct oracle *oracle)
+static int64_t own_landing_us(const struct oracle *oracle)
 {
     int64_t first_us = WEIR_FOREVER;
     for (uint32_t i = 0; i < oracle->account_count; i++) {
@@ -204,6 +212,13 @@ static int64_t next_landing_us(const struct oracle *oracle)
         if (account->flying && account->landings[0].at_us < first_us)
             first_us = account->landings[0].at_us;
     }
+    return first_us;
+}
+
+/* With contention every end may make the next request shorter. */
+static int64_t next_landing_us(const struct oracle *oracle)
+{
+    int64_t first_us = own_landing_us(oracle);
     int64_t his_us = lab_neighbor_next_us(&oracle->neighbor);
     return his_us < first_us ? his_us : first_us;
 }
@@ -231,22 +246,9 @@ static int64_t look(struct oracle *oracle, struct account *account, struct next 
 
 static void charge(struct oracle *oracle, struct account *account, const struct next *next)
 {
-    int64_t now_us = oracle->now_us;
-    int64_t end_us = now_us + next->service_us;
     struct lab_claim claim = claim_of(oracle, next);
-    lab_ledger_add(&account->requests, (struct lab_change){ now_us, 1, 0 });
-    switch (claim.charge) {
-    case SIM_CHARGE_ACCRUAL:
-        lab_ledger_add(&account->execution, (struct lab_change){ now_us, 0, claim.rate });
-        lab_ledger_add(&account->execution, (struct lab_change){ end_us, 0, -claim.rate });
-        break;
-    case SIM_CHARGE_COMPLETION:
-        lab_ledger_add(&account->execution, (struct lab_change){ end_us, claim.amount, 0 });
-        break;
-    case SIM_CHARGE_ARRIVAL:
-        lab_ledger_add(&account->execution, (struct lab_change){ now_us, claim.amount, 0 });
-        break;
-    }
+    lab_ledger_add(&account->requests, (struct lab_change){ oracle->now_us, 1, 0 });
+    lab_ledger_charge(&account->execution, &claim, oracle->now_us);
 }
 
 static void count_item(struct oracle *oracle, const struct next *next)
@@ -292,9 +294,9 @@ static void pace(struct oracle *oracle, struct account *account, const struct ne
     if (budget.requests)
         wait_us = spread_us(&account->requests, budget.requests, 1, horizon_us);
     if (budget.execution_us)
-        wait_us =
-            larger(wait_us, spread_us(&account->execution, budget.execution_us * SIM_WHOLE_SHARE,
-                                      claim_of(oracle, next).amount, horizon_us));
+        wait_us = larger(wait_us, spread_us(&account->execution,
+                                            execution_left(oracle, account, budget.execution_us),
+                                            claim_of(oracle, next).amount, horizon_us));
     account->paced_us = oracle->now_us + wait_us;
 }
 
@@ -319,6 +321,21 @@ static void look_at_all(struct oracle *oracle, uint32_t first, uint32_t count)
         weir_heap_set(&oracle->looks, i, oracle->now_us);
 }
 
+/* What has ended by now, of ours and of the other client's, in the order of time: what of his
+ * begins meanwhile is slowed down by what is still executing then. */
+static void land_all(struct oracle *oracle)
+{
+    int64_t now_us = oracle->now_us;
+    int64_t ours = budget_now(oracle).execution_us * SIM_WHOLE_SHARE;
+    do {
+        int64_t first_us = own_landing_us(oracle);
+        oracle->now_us = first_us < now_us ? first_us : now_us;
+        lab_neighbor_advance(&oracle->neighbor, oracle->now_us, ours, oracle->executing);
+        for (uint32_t i = 0; i < oracle->account_count; i++)
+            land(oracle, &oracle->accounts[i]);
+    } while (oracle->now_us < now_us);
+}
+
 /* Every account that is due begins one request, if it may. */
 static void go_round(struct oracle *oracle)
 {
@@ -328,9 +345,8 @@ static void go_round(struct oracle *oracle)
         weir_heap_remove(&oracle->looks, due);
         oracle->turn[count++] = due;
     }
-    for (uint32_t i = 0; i < oracle->account_count && oracle->contended; i++)
-        land(oracle, &oracle->accounts[i]);
-    lab_neighbor_advance(&oracle->neighbor, oracle->now_us, oracle->executing);
+    if (oracle->contended)
+        land_all(oracle);
     for (uint32_t i = 0; i < count && oracle->left; i++) {
         struct account *account = &oracle->accounts[oracle->turn[i]];
         struct next next = { 0 };
@@ -475,7 +491,7 @@ static bool is_better(const struct lab_oracle *a, const struct lab_oracle *b)
 static struct restraint best_restraint(const struct sim_scenario *scenario, uint64_t seed,
                                        enum lab_oracle_kind kind)
 {
-    static const uint32_t caps[] = { 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24 };
+    static const uint32_t caps[] = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24 };
     static const int64_t horizons_s[] = { 30, 60, 120, 300 };
     struct restraint best = { .cap = UINT32_MAX };
     struct lab_oracle most, candidate;

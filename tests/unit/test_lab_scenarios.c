@@ -11,12 +11,13 @@
 #include "sim/law/scenario.h"
 #include "support/suite.h"
 
-#define SCENARIOS_MAX 256
+#define SCENARIOS_MAX 512
 #define FILE_BYTES    65536
 
 static struct sim_scenario all[SCENARIOS_MAX];
 static int count;
 static int held_out;
+static int fresh;
 
 static void read_one(const char *folder, const char *name)
 {
@@ -58,13 +59,16 @@ static void read_all(void)
     read_folder(SCENARIOS);
     held_out = count;
     read_folder(SCENARIOS "/held-out");
+    fresh = count;
+    read_folder(SCENARIOS "/fresh");
 }
 
 START_TEST(there_are_scenarios_to_tune_on_and_others_to_report_on)
 {
     read_all();
     ck_assert_int_ge(held_out, 30);
-    ck_assert_int_ge(count - held_out, 30);
+    ck_assert_int_ge(fresh - held_out, 30);
+    ck_assert_int_ge(count - fresh, 100);
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < i; j++)
             ck_assert_str_ne(all[i].name, all[j].name);

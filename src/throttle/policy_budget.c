@@ -43,7 +43,6 @@
 #define MEAN_SAMPLES    16
 #define WIDE_FALLS      3 /* times slower than it rises: what is back first after a pause is short */
 #define STICK_FADES     0.98
-#define STICK_TRIES     12
 #define STICK_FROM      0.86 /* hits per try from which lanes are chosen, … */
 #define STICK_UNTIL     0.75 /* … until which they are */
 #define EXECUTION_DOUBT 0.1  /* requests are counted, time is estimated */
@@ -62,6 +61,9 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     lane->requests_heard.known = false;
     lane->unseen.number = -2; /* neither this span nor the one before */
     lane->untold = 0;
+    lane->left_out = 0;
+    lane->moves = false;
+    lane->said[WEIR_BUDGET_REQUESTS] = lane->said[WEIR_BUDGET_EXECUTION] = -1;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_EXECUTION], execution_us);
@@ -198,7 +200,7 @@ static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64
     budget->tries = budget->tries * STICK_FADES + 1;
     budget->hits = budget->hits * STICK_FADES + (wanted == answered);
     double rate = budget->hits / budget->tries;
-    if (budget->lane_count > 1 && budget->tries >= STICK_TRIES && rate >= STICK_FROM)
+    if (budget->lane_count > 1 && budget->tries >= WEIR_BUDGET_TRIES && rate >= STICK_FROM)
         budget->pinned = true;
     if (rate < STICK_UNTIL)
         budget->pinned = false;
@@ -248,6 +250,7 @@ static void leased(void *state, const struct weir_policy_lease *lease, int64_t n
         return;
     double expected_us = weir_budget_expected_us(budget, lease->kind, now_us);
     uint32_t place = budget->flight_count++;
+    budget->any_count += meant == WEIR_BUDGET_ANY;
     budget->flights[place] = (struct weir_budget_flight){
         .serial = lease->serial,
         .sent_us = now_us,
@@ -283,6 +286,7 @@ static struct weir_budget_flight land(struct weir_budget *budget,
     if (!flight)
         return (struct weir_budget_flight){ .sent_us = lease->sent_us, .beside = 1 };
     struct weir_budget_flight landed = *flight;
+    budget->any_count -= landed.lane == WEIR_BUDGET_ANY;
     *flight = budget->flights[--budget->flight_count];
     return landed;
 }
@@ -312,7 +316,7 @@ static void guard_learns(struct weir_budget *budget, const struct weir_budget_fl
     if (flight->lanes != budget->lane_count || ++budget->unseen < budget->lane_count)
         return; /* or how many there were on its server was not known */
     budget->unseen = 0;
-    weir_guard_sample(&budget->guard, flight->beside, 1, duration_us, now_us);
+    weir_guard_sample(&budget->guard, flight->beside, duration_us, now_us);
 }
 
 static void on_success(struct weir_budget *budget, const struct weir_policy_lease *lease,

@@ -122,9 +122,10 @@ double weir_budget_forgotten(const struct weir_budget *budget, const struct weir
                              int which, int64_t now_us)
 {
     struct weir_guess guess = weir_charging_guess(budget->charging.best);
+    if (lane->heard_us == WEIR_NEVER || !weir_budget_is_coarse(budget))
+        return 0;
     int64_t told_us = lane->heard_us - guess.lag_us;
-    if (!weir_budget_is_coarse(budget) || lane->heard_us == WEIR_NEVER ||
-        now_us - told_us <= late_us(budget) ||
+    if (now_us - told_us <= late_us(budget) ||
         weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION)) /* it is not ours */
         return 0;
     bool execution = which == WEIR_BUDGET_EXECUTION;
@@ -147,11 +148,12 @@ int64_t weir_budget_tail_us(const struct weir_budget *budget, const struct weir_
                             bool idle, int64_t until_us, int64_t now_us)
 {
     int64_t from_us = until_us - budget->window_us;
+    if (lane->heard_us == WEIR_NEVER)
+        return from_us;
     bool sure = (weir_budget_is_fine(budget) ||
                  weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION)) &&
                 !is_silent(budget, lane, now_us);
-    if (!budget->charging.trusted || sure || lane->heard_us == WEIR_NEVER ||
-        (idle && now_us >= lane->probe_us))
+    if (!budget->charging.trusted || sure || (idle && now_us >= lane->probe_us))
         return from_us;
     int64_t lag_us = weir_charging_guess(budget->charging.best).lag_us;
     int64_t told_us = lane->heard_us - lag_us - budget->window_us;

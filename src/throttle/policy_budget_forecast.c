@@ -17,6 +17,7 @@
 /* Deviations by which others may use more than foretold: in the first window, and later. */
 #define FIRST_DOUBT 3.0
 #define DOUBT       2.5
+#define DOUBT_MOST  0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
 #define SOMEBODY    3    /* requests that tell of another client */
 #define YOUNG       1.05 /* times the most that was seen, in the second window */
 #define STAYS       0.15 /* of the limit: more than a coarse window keeps of ours at its best */
@@ -127,12 +128,18 @@ static double grown_within(const struct weir_quota *quota, double spans)
     return grown;
 }
 
+bool weir_budget_sees_others(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    return requests->foreign >
+           requests->first + SOMEBODY + budget->elsewhere + weir_budget_astray(budget);
+}
+
 /* Somebody is there: his requests can be counted, the time that they take may be our mistake. */
 static bool is_somebody(const struct weir_budget *budget, const struct weir_budget_lane *lane)
 {
     const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
-    return requests->first_us == WEIR_NEVER ||
-           requests->foreign > requests->first + SOMEBODY + budget->elsewhere;
+    return requests->first_us == WEIR_NEVER || weir_budget_sees_others(budget, lane);
 }
 
 /*
@@ -180,11 +187,12 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     double most = larger(quota->most, quota->highest[0]);
     bool young = now_us - quota->first_us < 2 * budget->window_us;
     double highest = larger(young ? YOUNG * most : most, now);
+    double chance = fmin(DOUBT * sqrt(most * grain), DOUBT_MOST * quota->limit);
     double least = quota->limit;
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
         double part = spans[i] / WEIR_QUOTA_SPANS;
         double then = now + grown_within(quota, spans[i]);
-        then = (then < highest ? then : highest) + DOUBT * sqrt(most * grain * part);
+        then = (then < highest ? then : highest) + chance * sqrt(part);
         double ours = weir_quota_beside(quota, then) +
                       leaves(budget, lane, which, part * (double)budget->window_us, now_us);
         least = ours < least ? ours : least;

@@ -113,7 +113,7 @@ static bool has_no_order(const struct weir_guard *guard)
 }
 
 /* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
-static void extend_start(struct weir_guard *guard, double in_flight, uint32_t lanes, double y)
+static void extend_start(struct weir_guard *guard, double in_flight, double y)
 {
     if (in_flight <= guard->start_cap && guard->cap <= 2 * guard->start_cap) {
         guard->first_count++;
@@ -125,13 +125,13 @@ static void extend_start(struct weir_guard *guard, double in_flight, uint32_t la
     if (guard->late_us > SLOWER * guard->first_us) {
         guard->started = true;
         guard->cap /= 2;
-    } else if (guard->reached && (lanes > 1 || !seems_near_knee(guard))) {
-        guard->cap += 1.0 / lanes;
+    } else if (guard->reached && !seems_near_knee(guard)) {
+        guard->cap += 1;
     }
 }
 
-void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lanes,
-                       int64_t duration_us, int64_t now_us)
+void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us,
+                       int64_t now_us)
 {
     double y = (double)duration_us;
     guard->weight = guard->weight * FORGET + 1;
@@ -150,7 +150,7 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lane
         return;
     remember_level(guard, in_flight, y, now_us);
     if (!guard->started)
-        extend_start(guard, in_flight, lanes, y);
+        extend_start(guard, in_flight, y);
 }
 
 /* --- slope ------------------------------------------------------------------------------------ */

@@ -57,10 +57,10 @@ struct weir_guard {
     struct weir_guard_level levels[WEIR_GUARD_LEVELS];
 };
 
-/* One success took `duration_us` with `in_flight` requests in flight on its lane when it was sent;
- * there are `lanes` that it may have been on. */
-void weir_guard_sample(struct weir_guard *guard, double in_flight, uint32_t lanes,
-                       int64_t duration_us, int64_t now_us);
+/* One success took `duration_us` with `in_flight` requests in flight on its lane when it was sent.
+ */
+void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t duration_us,
+                       int64_t now_us);
 
 /*
  * Before a turn: as many as `cap` may go at once, for the job is short; 0: it is not, or not known

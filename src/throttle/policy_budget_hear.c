@@ -11,7 +11,12 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define MISPLACED     1.0  /* half a request, at twice the deviation of their number */
+#define MISPLACED     1.0 /* half a request, at twice the deviation of their number */
+#define ASTRAY        3.0 /* deviations of the number that chance brings to a server */
+#define SPREAD        3.0 /* requests on another server than our books have them on, … */
+#define SCATTER       9.0 /* … where it is known that they land on any, and a request is at most … */
+#define SCATTER_MOST  0.01 /* … of the limit: a few long ones of somebody else look like chance */
+#define FEW_MISSING   1    /* requests at the first sample: as good as none */
 #define RESTARTED     0.1  /* of the limit that others have to have used */
 #define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
@@ -33,9 +38,36 @@
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which)
 {
-    double spread = budget->lane_count > 1 && !budget->pinned ? 3.0 : 0;
+    double limit = lane->quotas[which].limit;
     double one = which == WEIR_BUDGET_EXECUTION ? weir_budget_rho(budget) * budget->average_us : 1;
-    return 0.01 * lane->quotas[which].limit + (3 + spread) * one;
+    double spread = budget->lane_count > 1 && !budget->pinned ? SPREAD * one : 0;
+    if (weir_budget_is_scattered(budget, lane))
+        spread = SCATTER * one;
+    return 0.01 * limit + 3 * one + spread;
+}
+
+double weir_budget_missed(const struct weir_budget *budget)
+{
+    if (budget->lane_count == 1 || !budget->pinned || budget->tries <= budget->hits)
+        return 0;
+    double rate = 1 - budget->hits / budget->tries;
+    double missed = rate * budget->flight_count / (budget->lane_count - 1);
+    return missed + ASTRAY * sqrt(missed);
+}
+
+double weir_budget_astray(const struct weir_budget *budget)
+{
+    double any = budget->pinned ? budget->any_count : budget->flight_count;
+    double even = 1.0 / budget->lane_count;
+    return weir_budget_missed(budget) + ASTRAY * sqrt(any * even * (1 - even));
+}
+
+bool weir_budget_is_scattered(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    double one = weir_budget_rho(budget) * budget->average_us;
+    return budget->lane_count > 1 && !budget->pinned && budget->tries >= WEIR_BUDGET_TRIES &&
+           one <= SCATTER_MOST * lane->quotas[WEIR_BUDGET_EXECUTION].limit &&
+           !weir_budget_sees_others(budget, lane);
 }
 
 /* What is in flight towards a lane, under one way of charging, as of a moment. */
@@ -299,6 +331,30 @@ static bool is_told_of_requests(struct weir_budget_lane *lane, double remaining,
     return lane->told;
 }
 
+/* A higher limit than was believed has shown: what is left and what we have sent. What was sent
+ * while the answer was on its way need not be in it, and what is in flight may be on another
+ * server; they would look like another client's from then on. So they are left out, until in the
+ * first window, with nothing else in flight, what is left and what was sent are exact. */
+static void correct_limit(struct weir_budget *budget, uint32_t lane, double limit_before,
+                          double remaining, double used, bool trusted, int64_t at_us)
+{
+    struct weir_budget_lane *it = &budget->lanes[lane];
+    struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
+    if (remaining > limit_before && quota->limit > limit_before) {
+        int64_t blur_us = budget->window_us / BLURS < BLUR_US ? budget->window_us / BLURS : BLUR_US;
+        double late = used - weir_budget_requests_on(budget, lane, at_us - blur_us);
+        it->left_out = fmin(fmax(late, 0) + weir_budget_astray(budget), used);
+        quota->limit -= it->left_out;
+        return;
+    }
+    bool first = at_us - budget->begun_us < budget->window_us;
+    double more = remaining + used - quota->limit;
+    if (it->left_out <= 0 || !trusted || !first || budget->flight_count || more <= 0)
+        return;
+    quota->limit += fmin(more, it->left_out);
+    it->left_out = 0;
+}
+
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
                           int64_t now_us)
 {
@@ -310,11 +366,14 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
     weir_quota_sample(quota, remaining, used, weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
                       trusted, is_exact(budget), budget->window_us, now_us);
-    if (quota->limit < limit)
+    if (quota->limit < limit) {
+        it->left_out = 0;
         lower_execution(budget, it);
+    }
+    correct_limit(budget, lane, limit, remaining, used, trusted, at_us);
     if (budget->lane_count == 1)
         return;
-    learn_apart(budget, quota->limit - remaining, at_us);
+    learn_apart(budget, quota->limit + it->left_out - remaining, at_us);
     int64_t after_us = (int64_t)(SHARING_AFTER * budget->average_us);
     bool unsure =
         now_us - budget->found_us < after_us || /* where what is in flight went, … */
@@ -344,17 +403,40 @@ static void merge_lanes(struct weir_budget *budget)
             for (uint32_t b = 0; b < WEIR_LEDGER_BUCKETS; b++)
                 one->totals[series][b] += other->totals[series][b];
         }
+        budget->lanes[0].moves |= budget->lanes[i].moves;
     }
     budget->lane_count = 1;
     budget->elsewhere = 0;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
+    budget->lanes[0].left_out = 0;
     for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
         weir_quota_forget(&budget->lanes[0].quotas[which]); /* what seemed foreign was ours */
         budget->lanes[0].quotas[which].ghost = 0;
+        budget->lanes[0].said[which] = -1; /* by one server; the next may be told by another */
     }
     for (uint32_t i = 0; i < budget->flight_count; i++)
         budget->flights[i].lane = WEIR_BUDGET_ANY;
+    budget->any_count = budget->flight_count;
+}
+
+/* Time was missing at the first sample and no requests were: nobody has used it, who would have
+ * needed some for it, so it is not taken on trust that it drains. */
+static void compare_first(const struct weir_budget *budget, struct weir_budget_lane *lane,
+                          int64_t now_us)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    struct weir_quota *execution = &lane->quotas[WEIR_BUDGET_EXECUTION];
+    if (requests->first_us == now_us && execution->first_us == now_us)
+        execution->unbacked =
+            requests->first <= FEW_MISSING + weir_budget_astray(budget) + budget->elsewhere;
+}
+
+/* A header that says the same whatever is sent tells nothing. */
+static void watch(struct weir_budget_lane *lane, int which, double remaining)
+{
+    lane->moves |= lane->said[which] >= 0 && remaining != lane->said[which];
+    lane->said[which] = remaining;
 }
 
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
@@ -369,6 +451,12 @@ void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
         weir_quota_set_limit(&budget->lanes[lane].quotas[WEIR_BUDGET_EXECUTION], UNLIMITED);
     if (said->requests_known)
         hear_requests(budget, lane, (double)said->requests_remaining, now_us);
+    if (said->requests_known && said->execution_known)
+        compare_first(budget, &budget->lanes[lane], now_us);
+    if (said->execution_known)
+        watch(&budget->lanes[lane], WEIR_BUDGET_EXECUTION, (double)said->execution_remaining_us);
+    if (said->requests_known)
+        watch(&budget->lanes[lane], WEIR_BUDGET_REQUESTS, (double)said->requests_remaining);
     if (said->execution_known || said->requests_known)
         budget->lanes[lane].heard_us = now_us;
     if (budget->lane_count > 1 && budget->shared)

@@ -54,6 +54,7 @@ void weir_quota_forget(struct weir_quota *quota)
     memset(quota->lately, 0, sizeof(quota->lately));
     quota->foreign = 0;
     quota->drains = false;
+    quota->unbacked = false;
     quota->first_us = WEIR_NEVER;
     quota->above_us = WEIR_NEVER;
 }
@@ -205,7 +206,7 @@ static bool drains(const struct weir_quota *quota, double noise, int64_t window_
     double due_then =
         quota->first - draining(quota->first, quota->first_us, window_us, quota->sample_us);
     bool seen = quota->first - quota->foreign >= DRAINS * due_then;
-    return due > DOUBTS * noise && (seen || due_then <= noise);
+    return !quota->unbacked && due > DOUBTS * noise && (seen || due_then <= noise);
 }
 
 /* Foreign use as it is now. While answers come they say what it is. */

@@ -33,7 +33,8 @@ struct weir_quota {
     int64_t sample_us; /* of that */
     double first;      /* foreign at the first sample */
     int64_t first_us;  /* of that; WEIR_NEVER: no sample yet */
-    bool drains; /* others have to show first that it is a lower limit, and not use that drains */
+    bool drains;   /* others have to show first that it is a lower limit, and not use that drains */
+    bool unbacked; /* what was there at first is not taken to drain unless a sample says so */
     int64_t above_us; /* since when samples are above the limit; WEIR_NEVER: they are not */
     double above;     /* the least of them */
     int64_t span;     /* number of the newest span */

@@ -21,21 +21,22 @@
 
 #define HORIZONS         8    /* in a window, … */
 #define HORIZONS_CROWDED 3    /* … if somebody else seems to use it */
-#define CROWD            3    /* requests of others, to be believed */
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
 #define TAIL_ROOM        2    /* … if there is room for so many times as many */
-#define SHORT_TIMES      1.3  /* what is left of a short job has room for */
+#define SHORT_TIMES      1.3  /* that what is left of a short job has room */
 #define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known */
 #define BESIDE           0.8  /* of it, where somebody else may have some in flight */
 #define MANY             0.02 /* requests, of the limit */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
-#define SPARE            1.5 /* requests that there has to be room for now, whatever leaves later */
+#define SPARE            1.5  /* requests that there has to be room for now, whatever leaves, … */
+#define SPARE_SCATTERED  1.0  /* … and on each server, where all have to have it */
 #define SPARE_REQUESTS   1
-#define MEAN_DOUBT       0.35 /* of their deviation, that the mean of durations may be off by */
+#define MEAN_DOUBT       0.5 /* of their deviation, that those in flight take longer than most */
 #define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
 #define CHANCE_HURRIED   3.0 /* the same, where all that the service bears is in flight */
+#define PLACED           3.0 /* the same, of those that are not tied to a server where others are */
 #define BLIND_MARGIN     0.015
 #define HEARD_MARGIN     0.004
 #define SETTLED_MARGIN   0.0005
@@ -82,12 +83,22 @@ static struct load share(const struct load *own, const struct load *any, double 
     };
 }
 
+/* The part of the flights that are not tied to a server which one of them may have: on the mean,
+ * and where the others are tied, by chance. Where none is, whoever asks sees to chance. */
+static double part_of_any(const struct weir_budget *budget, double count)
+{
+    double even = 1.0 / budget->lane_count;
+    double part = even;
+    if (budget->pinned && count > 0)
+        part += PLACED * sqrt(even * (1 - even) / count);
+    return part < 1 ? part : 1;
+}
+
 /* The load of every lane. A flight that is not tied to a server may be on any. */
 static void weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
                   struct load *loads)
 {
     struct load any = { 0 };
-    double part = budget->pinned ? 1 : 1.0 / budget->lane_count; /* few, or many */
     for (uint32_t i = 0; i < budget->lane_count; i++)
         loads[i] = (struct load){ 0 };
     for (uint32_t i = 0; i < budget->flight_count; i++) {
@@ -98,6 +109,7 @@ static void weigh(const struct weir_budget *budget, double expected_us, int64_t 
             loads[flight->lane].meant += 1;
         add_load(tied ? &loads[flight->lane] : &any, flight, expected_us / 2, now_us);
     }
+    double part = part_of_any(budget, any.count);
     for (uint32_t i = 0; i < budget->lane_count; i++)
         loads[i] = share(&loads[i], &any, part);
 }
@@ -122,7 +134,7 @@ static double ours(const struct weir_budget *budget, const struct weir_budget_la
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
     bool coarse = weir_budget_is_coarse(budget);
     if (is_settled(budget, lane, load, which))
-        margin = SETTLED_MARGIN;
+        margin = which == WEIR_BUDGET_REQUESTS && budget->lane_count == 1 ? 0 : SETTLED_MARGIN;
     double all = weir_budget_beside(budget, lane, which, coarse, load->count <= 0, now_us);
     double forgotten = weir_budget_forgotten(budget, lane, which, now_us);
     all = all + forgotten < lane->quotas[which].limit ? all + forgotten : lane->quotas[which].limit;
@@ -177,9 +189,11 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
         now_flying += MEAN_DOUBT * budget->wide_us * load->count;
         doubt_us = 2 * budget->wide_us;
     }
-    if (budget->lane_count > 1 && !budget->pinned)
+    bool scattered = weir_budget_is_scattered(budget, lane);
+    if (budget->lane_count > 1 && !budget->pinned && !scattered)
         doubt_us += expected_us / 2; /* it may be on another server */
-    now_flying += 2 * doubt_us * sqrt(load->count + 1) + SPARE * expected_us;
+    double spare = scattered ? SPARE_SCATTERED : SPARE;
+    now_flying += 2 * doubt_us * sqrt(load->count + 1) + spare * expected_us;
     double half = load->elapsed_us + load->half_us;
     double all = load->elapsed_us + load->rest_us;
     return execution_at(budget, lane, idle, now_flying, 0, now_us) < limit &&
@@ -196,14 +210,12 @@ static double pace(double limit, double used, double used_later, double per_us, 
     return PACE_SLACK * spend / (double)horizon_us / per_us + 1;
 }
 
-/* Somebody else sends requests: their number is known better than their time. */
+/* Somebody else sends requests, and it is not what a coarse window keeps of ours. */
 static bool is_crowded(const struct weir_budget *budget, const struct weir_budget_lane *lane)
 {
-    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
-    double doubt = budget->lane_count > 1 && !budget->pinned ? 3 * sqrt(budget->flight_count) : 0;
     bool kept = weir_budget_is_coarse(budget) &&
                 !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION); /* and ours */
-    return !kept && requests->foreign > requests->first + CROWD + doubt + budget->elsewhere;
+    return !kept && weir_budget_sees_others(budget, lane);
 }
 
 /* In flight on one lane that just use its budget up. */
@@ -224,12 +236,21 @@ static double at_least(double pace, double room, double most)
     return pace > tail ? pace : tail;
 }
 
+/* How often what is left of a job has to have room for it to be short: once as long as nothing is
+ * known, and once it hurries and its requests have not been seen to slow each other. */
+static double short_times(const struct weir_budget *budget)
+{
+    const struct weir_guard *guard = &budget->guard;
+    bool hurries = guard->hurried && guard->started && !guard->fallen;
+    return budget->average_us > 0 && !hurries ? SHORT_TIMES : 1;
+}
+
 /* What is left of a job, as much of it as a server is to get, fits on it with some to spare. */
 static bool is_short_for(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          const struct load *load, double left, double expected_us, int64_t now_us)
 {
     bool idle = load->count <= 0;
-    double more = (budget->average_us > 0 ? SHORT_TIMES : 1) * left;
+    double more = short_times(budget) * left;
     double sent = requests_at(budget, lane, idle, 0, now_us) + load->count;
     double used = execution_at(budget, lane, idle, load->elapsed_us + load->rest_us, 0, now_us);
     return sent + more <= ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us) &&
@@ -241,9 +262,10 @@ static bool is_short_for(const struct weir_budget *budget, const struct weir_bud
  */
 static bool is_alone(const struct weir_budget *budget)
 {
+    double astray = weir_budget_astray(budget);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         const struct weir_quota *requests = &budget->lanes[i].quotas[WEIR_BUDGET_REQUESTS];
-        if (requests->foreign > 0 && requests->foreign < MANY * requests->limit)
+        if (requests->foreign > astray && requests->foreign < MANY * requests->limit)
             return false;
     }
     return true;
@@ -263,7 +285,7 @@ static double rush(const struct weir_budget *budget, const struct load *loads, d
     }
     bool apart = budget->lane_count == 1 || weir_budget_is_apart(budget);
     double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
-    return apart ? most : most / budget->lane_count;
+    return fmax(1, apart ? most : most / budget->lane_count);
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -315,14 +337,16 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     }
     double bears = budget->concurrent;
     if (budget->elsewhere > 0) /* they may have one account */
-        bears = bears / budget->lane_count;
+        bears = fmax(1, bears / budget->lane_count);
     if (room.cap > bears) {
         room.cap = bears;
         if (room.fits)
             room.bound_by = WEIR_BOUND_CONCURRENCY;
     }
     double deviations = hurry > 0 ? CHANCE_HURRIED : CHANCE;
-    double chance = budget->lane_count > 1 && !budget->pinned ? deviations * sqrt(load->count) : 0;
+    double others = 1 - 1.0 / budget->lane_count;
+    double chance =
+        budget->pinned ? weir_budget_missed(budget) : deviations * sqrt(load->count * others);
     if (load->count + 1 > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
@@ -382,6 +406,17 @@ static bool is_better(const struct weir_budget *budget, const struct load *loads
     return score > best_score;
 }
 
+/* For a whole window nothing was sent, nothing came back and no Retry-After held: whatever we used
+ * has left it. If there is no room even so, the books are mistaken, and only an answer can tell:
+ * one goes. */
+static bool has_been_silent(const struct weir_budget *budget, int64_t now_us)
+{
+    int64_t since_us =
+        budget->reopens_us > budget->activity_us ? budget->reopens_us : budget->activity_us;
+    return budget->flight_count == 0 && since_us != WEIR_NEVER &&
+           now_us - since_us > budget->window_us;
+}
+
 void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask *ask,
                        int64_t now_us, struct weir_admission *ret)
 {
@@ -428,7 +463,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     }
     if (budget->flight_count >= WEIR_BUDGET_FLIGHTS_MAX)
         ok = false;
-    if (!ok) {
+    if (!ok && !has_been_silent(budget, now_us)) {
         refuse(budget, worst.bound_by, now_us, ret);
         return;
     }

@@ -21,6 +21,7 @@
 #define WEIR_BUDGET_KINDS       16
 #define WEIR_BUDGET_ANY         UINT32_MAX
 #define WEIR_BUDGET_AT_A_TIME   50 /* of the 52 that are published */
+#define WEIR_BUDGET_TRIES       12 /* by which it is known whether servers can be chosen */
 #define WEIR_BUDGET_APART       3  /* answers in a row that one account could not give */
 
 /* The two budgets. */
@@ -64,12 +65,15 @@ struct weir_budget_lane {
     struct weir_heard heard;
     struct weir_requests_heard requests_heard;
     struct weir_unseen unseen;
-    uint32_t untold;   /* answers that told of requests only */
-    double told_first; /* the limit that the first of them told */
-    bool told;         /* what they tell goes by what we send */
-    int64_t heard_us;  /* the last budget headers; WEIR_NEVER */
-    double heard_own;  /* what our use was taken for then */
-    int64_t probe_us;  /* a coarse window: no request before, while none is in flight */
+    uint32_t untold;                /* answers that told of requests only */
+    double told_first;              /* the limit that the first of them told */
+    bool told;                      /* what they tell goes by what we send */
+    double left_out;                /* requests, of the limit, that may have been counted twice */
+    bool moves;                     /* what headers say has been seen to change */
+    double said[WEIR_BUDGET_COUNT]; /* by the last of them; -1: nothing */
+    int64_t heard_us;               /* the last budget headers; WEIR_NEVER */
+    double heard_own;               /* what our use was taken for then */
+    int64_t probe_us; /* a coarse window: no request before, while none is in flight */
     int64_t probe_gap_us;
 };
 
@@ -127,6 +131,7 @@ struct weir_budget {
 
     struct weir_budget_flight flights[WEIR_BUDGET_FLIGHTS_MAX];
     uint32_t flight_count;
+    uint32_t any_count; /* of them, those that may be on any server */
     struct weir_budget_kind kinds[WEIR_BUDGET_KINDS];
 
     int64_t explored_us; /* when more than the known limits was tried last; WEIR_NEVER */
@@ -175,6 +180,20 @@ static inline bool weir_budget_is_apart(const struct weir_budget *budget)
 {
     return budget->apart >= WEIR_BUDGET_APART;
 }
+
+/* In policy_budget_hear.c. Requests that a server may have in flight though they were meant for
+ * another one, and those that our books have elsewhere for any reason. */
+double weir_budget_missed(const struct weir_budget *budget);
+double weir_budget_astray(const struct weir_budget *budget);
+
+/* In policy_budget_forecast.c. More requests are missing than were at first, and than may be ours:
+ * their number is known better than their time. */
+bool weir_budget_sees_others(const struct weir_budget *budget, const struct weir_budget_lane *lane);
+
+/* In policy_budget_hear.c. It has been tried, and requests land on any of several servers; they are
+ * not long, and nobody else is seen there. What a server has more than its share of is chance. */
+bool weir_budget_is_scattered(const struct weir_budget *budget,
+                              const struct weir_budget_lane *lane);
 
 /* The series of the ledger that is as the server charges. */
 static inline enum weir_series weir_budget_series(const struct weir_budget *budget)

@@ -17,9 +17,10 @@
 #define CAUTION_STEP       0.01
 #define CAUTION_MAX        0.10
 #define CAUTION_FADES      0.7  /* in a clean window */
-#define CREEP              0.85 /* of the blind share, each time that it is tried */
+#define CREEP              0.7  /* of the blind share, each time that it is tried */
 #define TRIES              4    /* of it in a window */
 #define EXPLAINED          0.8  /* of the limit that own use has to make up to be what tripped it */
+#define EXPLAINED_TRIED    0.6  /* the same, where a smaller share has just been tried */
 #define ONE_OF_MANY        0.7  /* of the limit that a server has at most, … */
 #define LEAST_TOGETHER     0.9  /* … and all of them have together, … */
 #define MOST_TOGETHER      1.15 /* … if they draw on one account, and … */
@@ -48,10 +49,11 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
     }
 }
 
+/* There are headers, and they do not always say the same. */
 static bool is_told(const struct weir_budget *budget)
 {
     for (uint32_t i = 0; i < budget->lane_count; i++) {
-        if (budget->lanes[i].heard_us != WEIR_NEVER)
+        if (budget->lanes[i].moves)
             return true;
     }
     return false;
@@ -86,6 +88,13 @@ static void learn_sharing_blindly(struct weir_budget *budget, uint32_t lane, int
                 budget->lanes[lane].quotas[which].limit, now_us);
 }
 
+/* A smaller share than may be charged has been tried lately. */
+static bool is_trying(const struct weir_budget *budget, int64_t now_us)
+{
+    return budget->tried_us != WEIR_NEVER && !budget->blind_failed &&
+           now_us - budget->tried_us < budget->window_us;
+}
+
 /* Nobody tells what is left, and less was left than the books say. */
 static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
@@ -94,7 +103,9 @@ static void learn_blindly(struct weir_budget *budget, uint32_t lane, int which, 
     learn_sharing_blindly(budget, lane, which, now_us);
     if (budget->shared && budget->lane_count > 1)
         return; /* it is explained */
-    if (used < EXPLAINED * quota->limit) {
+    bool tried = which == WEIR_BUDGET_EXECUTION && is_trying(budget, now_us);
+    double explained = tried ? EXPLAINED_TRIED : EXPLAINED;
+    if (used < explained * quota->limit) {
         weir_quota_haunt(quota, quota->limit - used, now_us);
     } else if (which == WEIR_BUDGET_EXECUTION && used > 0) {
         budget->blind_rho *= quota->limit / used;
@@ -123,8 +134,11 @@ static void learn_limit(struct weir_budget *budget, uint32_t lane, int which,
     double change = limit / quota->limit - 1;
     set_window(budget, named->window_us, now_us);
     if (weir_budget_is_limit(which, limit) && (change > LIMIT_DIFFERS || change < -LIMIT_DIFFERS)) {
-        for (uint32_t i = 0; i < budget->lane_count; i++)
+        for (uint32_t i = 0; i < budget->lane_count; i++) {
             weir_quota_set_limit(&budget->lanes[i].quotas[which], limit);
+            if (which == WEIR_BUDGET_REQUESTS)
+                budget->lanes[i].left_out = 0;
+        }
         if (which == WEIR_BUDGET_EXECUTION)
             take_back_share(budget, lane, limit, now_us);
         return;
@@ -202,8 +216,8 @@ static void end_window(struct weir_budget *budget, int64_t now_us)
     budget->was_bound = false;
 }
 
-/* After a clean window, and where there are no headers at all, what is tried shows as soon as it is
- * used up. */
+/* After a clean window, and where there are no headers that tell anything, what is tried shows as
+ * soon as it is used up. */
 static void go_on_trying(struct weir_budget *budget, int64_t now_us)
 {
     if (!is_told(budget) && budget->tried_us > budget->throttled_us &&

@@ -106,11 +106,16 @@ END_TEST
  * and the mean of all is off (847, 926, 5829). A wave that has just left the window is in our books
  * for a moment longer (4606). Requests that a lower limit made seem missing were taken for ours on
  * other servers (1985), and a limit for a higher one than it is, without a growing use of others to
- * make up for it (2478). */
+ * make up for it (2478), or because requests that had gone elsewhere were added to what was left
+ * (3351). The last request of a window was one too many on one of several servers (366). Those in
+ * flight are the longer ones (2863). A lower limit on time alone was taken for use that drains
+ * (6542), or a window that slides for a coarse one (3536). Much was taken for chance on servers of
+ * which it was not known yet that they can be chosen (6320). */
 START_TEST(in_worlds_that_misled_it_once_nothing_is_throttled)
 {
-    static const uint64_t worlds[] = { 8,    589,  626,  748,  821,  847,  926,  930,  978,  1609,
-                                       1631, 1985, 2478, 2571, 4255, 4606, 4828, 4902, 5829, 6601 };
+    static const uint64_t worlds[] = { 8,    366,  589,  626,  748,  821,  847,  926,  930,
+                                       978,  1609, 1631, 1985, 2478, 2571, 2863, 3351, 3536,
+                                       4255, 4606, 4828, 4902, 5829, 6320, 6542, 6601 };
     for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
         expect_no_throttle(worlds[i]);
 }
@@ -408,6 +413,15 @@ START_TEST(a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be)
 }
 END_TEST
 
+/* So many requests in a plain world. */
+static struct sim_scenario job_of(int64_t items)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.work_items = items;
+    return scenario;
+}
+
 static void expect_makespan(const struct sim_scenario *scenario, double part)
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -424,11 +438,9 @@ static void expect_makespan(const struct sim_scenario *scenario, double part)
  * was, and the difference for somebody else's. */
 START_TEST(a_higher_limit_is_what_is_left_and_what_we_use)
 {
-    struct sim_scenario scenario;
-    sim_scenario_init(&scenario);
+    struct sim_scenario scenario = job_of(720);
     scenario.limits.requests *= 2;
     scenario.limits.execution_us *= 2;
-    scenario.work_items = 720;
     expect_makespan(&scenario, 0.8);
 }
 END_TEST
@@ -436,14 +448,12 @@ END_TEST
 /* Time that seems to be missing, and no requests, was taken to go on missing. */
 START_TEST(a_short_job_of_mixed_durations_is_not_taken_for_somebody_else)
 {
-    struct sim_scenario scenario;
-    sim_scenario_init(&scenario);
+    struct sim_scenario scenario = job_of(1043);
     scenario.services[1] = scenario.services[0];
     scenario.services[0].weight = 9;
     scenario.services[0].median_s = 0.1;
     scenario.services[1].median_s = 6;
     scenario.service_count = 2;
-    scenario.work_items = 1043;
     expect_makespan(&scenario, 0.8);
 }
 END_TEST
@@ -451,10 +461,8 @@ END_TEST
 /* Once it is known that there are several servers, and that each has an account of its own. */
 START_TEST(a_short_job_hurries_on_several_servers_too)
 {
-    struct sim_scenario scenario;
-    sim_scenario_init(&scenario);
+    struct sim_scenario scenario = job_of(1440);
     scenario.servers = 4;
-    scenario.work_items = 1440;
     expect_makespan(&scenario, 0.45);
     scenario.servers = 2;
     scenario.affinity = SIM_AFFINITY_PINNED;
@@ -462,14 +470,104 @@ START_TEST(a_short_job_hurries_on_several_servers_too)
 }
 END_TEST
 
-/* The first wave comes back in the order in which it was sent: no second one after it. */
-START_TEST(a_short_job_does_not_hurry_where_requests_slow_each_other)
+/* Where it lands is chance: what is more than its share on a server was taken for somebody else's,
+ * and room was left on every server for what may be on another. */
+START_TEST(servers_that_cannot_be_chosen_are_used_all_the_same)
+{
+    static const struct {
+        uint32_t servers;
+        double median_s, part;
+    } rows[] = { { 2, 8, 0.925 }, { 4, 6, 0.895 }, { 12, 6, 0.84 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sim_scenario scenario;
+        sim_scenario_init(&scenario);
+        scenario.servers = rows[i].servers;
+        scenario.services[0].median_s = rows[i].median_s;
+        double part = 0;
+        uint64_t throttles = 0;
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            part += of_oracle(&scenario, "budget", seed) / 5;
+            throttles += run(&scenario, "budget", seed).throttles;
+        }
+        ck_assert_uint_le(throttles, 1); /* in five hours of a connection */
+        ck_assert_msg(part > rows[i].part, "%u servers: %g", rows[i].servers, part);
+    }
+}
+END_TEST
+
+/* What is more than its share is not all chance if somebody else is there. */
+START_TEST(another_user_of_servers_that_cannot_be_chosen_is_served)
+{
+    static const double medians_s[] = { 2, 8, 30 };
+    for (size_t i = 0; i < sizeof(medians_s) / sizeof(medians_s[0]); i++) {
+        struct sim_scenario scenario;
+        sim_scenario_init(&scenario);
+        scenario.servers = 4;
+        scenario.services[0].median_s = medians_s[i];
+        scenario.foreign.share = 0.2;
+        double served = 0;
+        for (uint64_t seed = 1; seed <= 5; seed++)
+            served += run(&scenario, "budget", seed).foreign_served / 5;
+        ck_assert_msg(served >= 0.95, "requests of %g s: %g", medians_s[i], served);
+    }
+}
+END_TEST
+
+/* A part of what may go at a time is less than one, and nothing went any more. */
+START_TEST(fewer_at_a_time_than_servers_are_enough)
 {
     struct sim_scenario scenario;
     sim_scenario_init(&scenario);
+    scenario.servers = 4;
+    scenario.limits.shared = true;
+    scenario.limits.concurrent = 3;
+    ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.9);
+}
+END_TEST
+
+/* A tenth of the requests gets to another server than it was sent to: they looked like another
+ * client's, who would go on for a whole window. */
+START_TEST(requests_that_go_astray_are_not_somebody_else)
+{
+    struct sim_scenario scenario = job_of(1376);
+    scenario.servers = 4;
+    scenario.affinity = SIM_AFFINITY_SOFT;
+    expect_makespan(&scenario, 0.6);
+}
+END_TEST
+
+/* Of so much work 1.3 times as much does not fit once the first are done, and it need not. */
+START_TEST(a_job_that_hurries_is_not_stopped_while_it_fits)
+{
+    struct sim_scenario scenario = job_of(917); /* four fifths of a window */
+    expect_makespan(&scenario, 0.85);
+    scenario.connections = 8;
+    scenario.work_items *= 4;
+    expect_makespan(&scenario, 0.85);
+}
+END_TEST
+
+/* Of four windows of requests none is left for a fifth; nor of three, where the limit is a higher
+ * one than is published and what was on its way when it showed was taken for somebody else's. */
+START_TEST(requests_are_used_to_the_last_one)
+{
+    struct sim_scenario scenario = job_of(48000);
+    scenario.services[0].median_s = 0.1;
+    expect_makespan(&scenario, 0.88);
+    scenario.services[0].median_s = 0.07;
+    scenario.connections = 1;
+    scenario.limits.requests = 8000;
+    scenario.work_items = 24000;
+    expect_makespan(&scenario, 0.83);
+}
+END_TEST
+
+/* The first wave comes back in the order in which it was sent: no second one after it. */
+START_TEST(a_short_job_does_not_hurry_where_requests_slow_each_other)
+{
+    struct sim_scenario scenario = job_of(360);
     scenario.contention.knee = 8;
     scenario.contention.kappa = 1;
-    scenario.work_items = 360;
     expect_makespan(&scenario, 0.7);
 }
 END_TEST
@@ -484,8 +582,8 @@ START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double explored = of_oracle(&scenario, "budget:explore", seed);
         ck_assert_double_gt(explored, 0.90);
-        if (seed == 1)
-            ck_assert_double_lt(of_oracle(&scenario, "budget", seed), explored - 0.10);
+        if (seed == 1) /* smaller shares that are tried come near it, but not as far */
+            ck_assert_double_lt(of_oracle(&scenario, "budget", seed), explored - 0.05);
     }
 }
 END_TEST
@@ -545,6 +643,11 @@ START_TEST(without_headers_the_share_that_is_charged_is_found)
     scenario.services[0].median_s = 0.5;
     scenario.services[0].exec_share = SIM_WHOLE_SHARE * 6 / 10;
     ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.85);
+    scenario.services[0].median_s = 2;
+    scenario.services[0].exec_share = SIM_WHOLE_SHARE * 3 / 10;
+    ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.78);
+    scenario.headers = SIM_HEADERS_WRONG; /* the same whatever is sent: as good as none */
+    ck_assert_double_gt(of_oracle(&scenario, "budget", 1), 0.78);
 }
 END_TEST
 
@@ -567,6 +670,12 @@ int main(void)
     suite_add(&s, a_higher_limit_is_what_is_left_and_what_we_use);
     suite_add(&s, a_short_job_of_mixed_durations_is_not_taken_for_somebody_else);
     suite_add(&s, a_short_job_hurries_on_several_servers_too);
+    suite_add(&s, servers_that_cannot_be_chosen_are_used_all_the_same);
+    suite_add(&s, another_user_of_servers_that_cannot_be_chosen_is_served);
+    suite_add(&s, fewer_at_a_time_than_servers_are_enough);
+    suite_add(&s, requests_that_go_astray_are_not_somebody_else);
+    suite_add(&s, a_job_that_hurries_is_not_stopped_while_it_fits);
+    suite_add(&s, requests_are_used_to_the_last_one);
     suite_add(&s, a_short_job_does_not_hurry_where_requests_slow_each_other);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);
     suite_add(&s, one_account_for_all_servers_is_not_taken_for_somebody_else);

@@ -229,19 +229,96 @@ START_TEST(a_throttle_on_another_server_shuts_that_one)
 }
 END_TEST
 
+/* What was sent a moment ago need not be in the header yet: it is left out of a higher limit that
+ * shows, and given back by the next answer that nothing is in flight beside. */
+START_TEST(a_higher_limit_is_first_what_had_surely_been_sent)
+{
+    setup();
+    const struct weir_quota *requests = &budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS];
+    struct weir_policy_lease out[3];
+    for (int i = 0; i < 3; i++)
+        out[i] = lend(0);
+    for (int i = 1; i <= 25; i++) {
+        struct weir_policy_lease lease = lend(0);
+        now_us += MS(50);
+        struct weir_answer answer = answer_ok(MS(50));
+        answer.budget.requests_known = true;
+        answer.budget.requests_remaining = 8000 - 3 - i;
+        give_back(&lease, answer);
+    }
+    ck_assert_double_gt(budget->lanes[0].left_out, 0);
+    ck_assert_double_ge(requests->limit, 7990);
+    ck_assert_double_lt(requests->limit, 8000);
+    for (int i = 0; i < 3; i++) {
+        struct weir_answer answer = answer_ok(SECONDS(2));
+        answer.budget.requests_known = true;
+        answer.budget.requests_remaining = 8000 - 28;
+        give_back(&out[i], answer);
+    }
+    ck_assert_double_eq(requests->limit, 8000);
+    ck_assert_double_eq(budget->lanes[0].left_out, 0);
+}
+END_TEST
+
+/* Somebody may have used all of it in one request, or the header is mistaken. */
+START_TEST(no_time_left_while_no_requests_are_missing_does_not_stop_us_for_good)
+{
+    setup();
+    struct weir_policy_lease lease = lend(0);
+    struct weir_answer answer = answer_ok(SECONDS(1));
+    answer.budget.requests_known = answer.budget.execution_known = true;
+    answer.budget.requests_remaining = 5999;
+    answer.budget.execution_remaining_us = 0;
+    give_back(&lease, answer);
+    now_us += SECONDS(1);
+    ck_assert(ask().ok);
+    ck_assert(budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].unbacked);
+    ck_assert_double_gt(budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].limit, 1e9);
+}
+END_TEST
+
+/* A throttle names six seconds in a window of twelve, and a header that one of them is left, which
+ * is no room for a request; nothing says that the other five will ever leave. */
+START_TEST(after_a_window_of_silence_one_goes_to_look)
+{
+    setup();
+    for (int i = 0; i < 2; i++) {
+        struct weir_policy_lease lease = lend(0);
+        now_us += SECONDS(1);
+        struct weir_answer answer = throttle(WEIR_THROTTLE_EXECUTION_TIME, 5999, SECONDS(12));
+        answer.budget.execution_known = true;
+        answer.budget.execution_remaining_us = SECONDS(1);
+        give_back(&lease, answer);
+    }
+    int64_t open_us = now_us + SECONDS(5); /* the Retry-After is over */
+    while (!ask().ok && now_us < open_us + SECONDS(100))
+        now_us += MS(100);
+    ck_assert_int_ge(now_us - open_us, SECONDS(12));
+    ck_assert_int_le(now_us - open_us, SECONDS(13));
+    lend(0);
+    ck_assert(!ask().ok); /* and only one */
+}
+END_TEST
+
 /* --- one account or several ------------------------------------------------------------------- */
 
+enum headers {
+    NONE,
+    ALWAYS_THE_SAME,
+    TELLING
+};
+
 /* Two servers; throttles of 55 at a time that name 52, each for a flight after the last. */
-static void be_throttled_together(bool told, int times)
+static void be_throttled_together(enum headers headers, int times)
 {
     struct weir_policy_lease held[55];
     setup();
-    for (uint64_t server = 1; server <= 2; server++) {
+    for (int i = 0; i < 4; i++) {
         struct weir_policy_lease lease = lend(0);
         struct weir_answer answer = answer_ok(SECONDS(1));
-        answer.budget.server_id = server;
-        answer.budget.requests_known = told;
-        answer.budget.requests_remaining = 5990;
+        answer.budget.server_id = 1 + i % 2;
+        answer.budget.requests_known = headers != NONE;
+        answer.budget.requests_remaining = headers == TELLING ? 5990 - i : 5990;
         give_back(&lease, answer);
     }
     for (int i = 0; i < times; i++) {
@@ -261,12 +338,14 @@ static void be_throttled_together(bool told, int times)
 
 START_TEST(without_headers_two_throttles_of_all_servers_together_tell_one_account)
 {
-    be_throttled_together(false, 1);
+    be_throttled_together(NONE, 1);
     ck_assert_uint_eq(budget->lane_count, 2);
-    be_throttled_together(false, 2);
+    be_throttled_together(NONE, 2);
     ck_assert_uint_eq(budget->lane_count, 1);
-    be_throttled_together(true, 5); /* headers know better */
+    be_throttled_together(TELLING, 5); /* headers know better, … */
     ck_assert_uint_eq(budget->lane_count, 2);
+    be_throttled_together(ALWAYS_THE_SAME, 2); /* … if they know anything */
+    ck_assert_uint_eq(budget->lane_count, 1);
 }
 END_TEST
 
@@ -442,6 +521,9 @@ int main(void)
     suite_add(&s, as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one);
     suite_add(&s, caution_grows_with_every_throttle_up_to_a_tenth_and_fades);
     suite_add(&s, a_throttle_on_another_server_shuts_that_one);
+    suite_add(&s, a_higher_limit_is_first_what_had_surely_been_sent);
+    suite_add(&s, no_time_left_while_no_requests_are_missing_does_not_stop_us_for_good);
+    suite_add(&s, after_a_window_of_silence_one_goes_to_look);
     suite_add(&s, without_headers_two_throttles_of_all_servers_together_tell_one_account);
     suite_add(&s, servers_that_draw_on_one_account_have_one_lane);
     suite_add(&s, servers_with_accounts_of_their_own_keep_their_lanes);

@@ -28,7 +28,7 @@ static void go_on(formula *seconds, double most, double for_s)
         double n = guard.cap < 1 ? 1 : guard.cap < most ? (double)(int)guard.cap : most;
         double took_s = seconds(n, now_s);
         now_s += took_s / n;
-        weir_guard_sample(&guard, n, 1, us(took_s), us(now_s));
+        weir_guard_sample(&guard, n, us(took_s), us(now_s));
         guard.reached = n >= (double)(int)guard.cap;
         weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
     }
@@ -141,7 +141,7 @@ static void hurry(double cap)
 static void answer_wave(formula *seconds, int count)
 {
     for (int n = 1; n <= count; n++)
-        weir_guard_sample(&guard, n, 1, us(seconds(n, now_s)), us(now_s));
+        weir_guard_sample(&guard, n, us(seconds(n, now_s)), us(now_s));
 }
 
 static void start_in_a_hurry(double cap)
@@ -186,13 +186,13 @@ START_TEST(a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one)
         for (int k = 0; k < 3; k++) {
             hurry(CEILING);
             ck_assert_double_lt(guard.cap, CEILING);
-            weir_guard_sample(&guard, waves[i][k], 1, us(2), us(now_s));
+            weir_guard_sample(&guard, waves[i][k], us(2), us(now_s));
         }
         hurry(CEILING);
         ck_assert(i ? guard.cap >= CEILING : guard.cap < CEILING);
     }
     start_in_a_hurry(26); /* of several servers each has only some of the wave */
-    weir_guard_sample(&guard, 1, 1, us(2), us(now_s));
+    weir_guard_sample(&guard, 1, us(2), us(now_s));
     weir_guard_hurry(&guard, CEILING, FLOOR, true, us(now_s));
     ck_assert_double_eq(guard.cap, CEILING);
 }

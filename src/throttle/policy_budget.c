@@ -66,6 +66,7 @@ void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *
     lane->said[WEIR_BUDGET_REQUESTS] = lane->said[WEIR_BUDGET_EXECUTION] = -1;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);
+    lane->quotas[WEIR_BUDGET_REQUESTS].rhythm.counts = true;
     weir_quota_init(&lane->quotas[WEIR_BUDGET_EXECUTION], execution_us);
     lane->quotas[WEIR_BUDGET_EXECUTION].doubt = EXECUTION_DOUBT;
 }

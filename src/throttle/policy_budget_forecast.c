@@ -14,13 +14,16 @@
 #define STEPS  64 /* that a window is looked ahead in */
 #define RECENT 30 /* part of a window that the rate of requests is taken from */
 
-/* Deviations by which others may use more than foretold: in the first window, and later. */
-#define FIRST_DOUBT 3.0
-#define DOUBT       2.5
-#define DOUBT_MOST  0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
-#define SOMEBODY    3    /* requests that tell of another client */
-#define YOUNG       1.05 /* times the most that was seen, in the second window */
-#define STAYS       0.15 /* of the limit: more than a coarse window keeps of ours at its best */
+/* Deviations by which others may use more than foretold: in the first window, later, and if their
+ * rhythm is known. */
+#define FIRST_DOUBT  3.0
+#define DOUBT        2.5
+#define RHYTHM_DOUBT 2.0
+#define DOUBT_MOST   0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
+#define SOMEBODY     3    /* requests that tell of another client */
+#define YOUNG        1.05 /* times the most that was seen, in the second window */
+#define EARLY        1.0  /* span of a rhythm by which they may come sooner */
+#define STAYS        0.15 /* of the limit: more than a coarse window keeps of ours at its best */
 
 double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
@@ -200,6 +203,28 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     return least;
 }
 
+/* In a rhythm: what came one period ago comes again, and what came one window ago goes. */
+static double beside_in_rhythm(const struct weir_budget *budget,
+                               const struct weir_budget_lane *lane, int which, double grain,
+                               int64_t now_us)
+{
+    const struct weir_quota *quota = &lane->quotas[which];
+    const struct weir_rhythm *rhythm = &quota->rhythm;
+    double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
+    double passed = (double)(now_us - quota->sample_us) / span_us;
+    double least = quota->limit;
+    for (double ahead = passed; ahead <= passed + WEIR_RHYTHM_SPANS; ahead++) {
+        double comes = weir_rhythm_comes(rhythm, ahead + EARLY);
+        double chance = fmin(RHYTHM_DOUBT * sqrt(comes * grain), DOUBT_MOST * quota->limit);
+        double then = larger(0, quota->foreign + comes - weir_rhythm_goes(rhythm, ahead)) + chance;
+        double ahead_us = (ahead - passed) * span_us;
+        double ours =
+            weir_quota_beside(quota, then) + leaves(budget, lane, which, ahead_us, now_us);
+        least = ours < least ? ours : least;
+    }
+    return least;
+}
+
 /* Time is missing and no requests: that is our mistake, and not one that grows. It may be ours from
  * before, or what left our books, if headers are old. A job that has time is careful all the same.
  */
@@ -225,6 +250,19 @@ bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_b
     return seen;
 }
 
+bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    return weir_budget_is_coarse(budget) &&
+           !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION);
+}
+
+bool weir_budget_has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                            int which)
+{
+    return !weir_budget_keeps_ours(budget, lane) &&
+           weir_rhythm_can_tell(&lane->quotas[which].rhythm);
+}
+
 double weir_budget_beside(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                           int which, bool coarse, bool waits, int64_t now_us)
 {
@@ -246,5 +284,7 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
             quota, by_the_end_of_the_first(budget, quota, grain, noise, waits, now_us));
     else if (!first && larger(quota->most, quota->highest[0]) > noise)
         then = beside_later(budget, lane, which, now, grain, now_us);
+    if (!first && weir_budget_has_rhythm(budget, lane, which))
+        return larger(fmin(least, then), beside_in_rhythm(budget, lane, which, grain, now_us));
     return then < least ? then : least;
 }

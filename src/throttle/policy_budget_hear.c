@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
+#define WORTH         0.06 /* of all requests in the window: what a rhythm has to move to be followed */
 #define MISPLACED     1.0 /* half a request, at twice the deviation of their number */
 #define ASTRAY        3.0 /* deviations of the number that chance brings to a server */
 #define SPREAD        3.0 /* requests on another server than our books have them on, … */
@@ -21,12 +22,13 @@
 #define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
 #define UNLIMITED     1e15
-#define TOLD_FROM     20  /* requests by which it shows whether a header goes by them, … */
-#define TOLD_SHARE    0.5 /* … of which so many have to be missing then */
-#define BLURS         400 /* in a window: for so long an answer may be on its way */
-#define UNSEEN_SPANS  4   /* in a window */
-#define SHARING_STEP  3.0 /* requests to others between two answers of a server, to look at … */
-#define SHARING_STEPS 8   /* … so often, to be believed */
+#define TOLD_FROM     20   /* requests by which it shows whether a header goes by them, … */
+#define TOLD_SHARE    0.5  /* … of which so many have to be missing then */
+#define BLURS         400  /* in a window: for so long an answer may be on its way */
+#define WORTH         0.06 /* of all requests in the window: what a rhythm moves to be followed */
+#define UNSEEN_SPANS  4    /* in a window */
+#define SHARING_STEP  3.0  /* requests to others between two answers of a server, to look at … */
+#define SHARING_STEPS 8    /* … so often, to be believed */
 #define BLUR_US       (WEIR_US_PER_S / 4) /* that a header may be off, and … */
 #define SHARING_BURST 8                   /* … times the mean of requests, in that time */
 #define SHARING_AFTER 1.5                 /* times a request, since the last server was found */
@@ -366,6 +368,9 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
     weir_quota_sample(quota, remaining, used, weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
                       trusted, is_exact(budget), budget->window_us, now_us);
+    bool moves = weir_quota_swing(quota) >= WORTH * (used + quota->foreign);
+    weir_rhythm_seek(&quota->rhythm, moves);
+    weir_rhythm_follow(&it->quotas[WEIR_BUDGET_EXECUTION].rhythm, quota->rhythm.period);
     if (quota->limit < limit) {
         it->left_out = 0;
         lower_execution(budget, it);

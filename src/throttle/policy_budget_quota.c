@@ -52,6 +52,7 @@ void weir_quota_forget(struct weir_quota *quota)
     memset(quota->rises, 0, sizeof(quota->rises));
     quota->most = 0;
     memset(quota->lately, 0, sizeof(quota->lately));
+    weir_rhythm_forget(&quota->rhythm);
     quota->foreign = 0;
     quota->drains = false;
     quota->unbacked = false;
@@ -139,6 +140,7 @@ static void keep_spans(struct weir_quota *quota, int64_t window_us, int64_t now_
     quota->span = span;
     double fresh = quota->foreign - draining(quota->first, quota->first_us, window_us, now_us);
     fresh = fresh > 0 ? fresh : 0;
+    weir_rhythm_note(&quota->rhythm, fresh, window_us, now_us);
     if (fresh > quota->highest[0])
         quota->highest[0] = fresh;
     if (quota->lowest[0] < 0 || fresh < quota->lowest[0])
@@ -266,6 +268,17 @@ double weir_quota_foreign(const struct weir_quota *quota, double noise, bool wai
     else
         risen = smaller(risen, most);
     return larger(larger(risen, now), ghost);
+}
+
+double weir_quota_swing(const struct weir_quota *quota)
+{
+    double most = highest(quota);
+    double least = most;
+    for (int i = 0; i <= WEIR_QUOTA_SPANS; i++) {
+        if (quota->lowest[i] >= 0)
+            least = smaller(least, quota->lowest[i]);
+    }
+    return most - least;
 }
 
 double weir_quota_beside(const struct weir_quota *quota, double foreign)

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "throttle/policy_budget_rhythm.h"
+
 #define WEIR_QUOTA_SPANS 32 /* in a window, that the foreign use is kept by */
 #define WEIR_QUOTA_RISES 6  /* within 1, 2, 4, 8, 16 and 32 spans */
 
@@ -42,6 +44,7 @@ struct weir_quota {
     double lowest[WEIR_QUOTA_SPANS + 1];
     double most;                    /* of the spans that are over */
     double rises[WEIR_QUOTA_RISES]; /* the most that it grew by within so many spans */
+    struct weir_rhythm rhythm;      /* of the foreign use */
     double ghost;                   /* foreign use inferred from a throttle, draining */
     int64_t ghost_us;
 };
@@ -72,6 +75,9 @@ void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);
  * would bring a sample. */
 double weir_quota_foreign(const struct weir_quota *quota, double noise, bool waits,
                           int64_t window_us, int64_t now_us);
+
+/* By how much foreign use has moved within the last window. */
+double weir_quota_swing(const struct weir_quota *quota);
 
 /* Of the limit, what is left beside that. */
 double weir_quota_beside(const struct weir_quota *quota, double foreign);

@@ -20,7 +20,10 @@
 #include "throttle/policy_budget_state.h"
 
 #define HORIZONS         8    /* in a window, … */
-#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it */
+#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it, … */
+#define HORIZONS_RHYTHM  15   /* … and in a rhythm that is known */
+#define LISTENS          32   /* times in a window that one goes to hear of somebody else, … */
+#define LISTENS_EVERY    5    /* … so many times what it takes apart at least */
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
 #define TAIL_ROOM        2    /* … if there is room for so many times as many */
 #define SHORT_TIMES      1.3  /* that what is left of a short job has room */
@@ -213,9 +216,7 @@ static double pace(double limit, double used, double used_later, double per_us, 
 /* Somebody else sends requests, and it is not what a coarse window keeps of ours. */
 static bool is_crowded(const struct weir_budget *budget, const struct weir_budget_lane *lane)
 {
-    bool kept = weir_budget_is_coarse(budget) &&
-                !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION); /* and ours */
-    return !kept && weir_budget_sees_others(budget, lane);
+    return !weir_budget_keeps_ours(budget, lane) && weir_budget_sees_others(budget, lane);
 }
 
 /* In flight on one lane that just use its budget up. */
@@ -288,11 +289,22 @@ static double rush(const struct weir_budget *budget, const struct load *loads, d
     return fmax(1, apart ? most : most / budget->lane_count);
 }
 
+/* Within which what is free is spent. Beside somebody whose next minutes are known there is no need
+ * to spread it. */
+static int64_t horizon_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                          bool crowded)
+{
+    if (!crowded)
+        return budget->window_us / HORIZONS;
+    bool known = weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_EXECUTION);
+    return budget->window_us / (known ? HORIZONS_RHYTHM : HORIZONS_CROWDED);
+}
+
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                         const struct load *load, double hurry, double expected_us, int64_t now_us)
 {
     bool crowded = is_crowded(budget, lane);
-    int64_t horizon_us = budget->window_us / (crowded ? HORIZONS_CROWDED : HORIZONS);
+    int64_t horizon_us = horizon_of(budget, lane, crowded);
     double rho = weir_budget_rho(budget);
     double requests = ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
     bool idle = load->count <= 0;
@@ -406,6 +418,22 @@ static bool is_better(const struct weir_budget *budget, const struct load *loads
     return score > best_score;
 }
 
+/* Somebody else comes and goes, and nothing is out that would tell when. After a throttle that is
+ * taken for his it is waited, unless his rhythm is known: it may be a lower limit. */
+static bool has_to_listen(const struct weir_budget *budget, double expected_us, int64_t now_us)
+{
+    const struct weir_budget_lane *lane = &budget->lanes[0];
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    bool known = weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_REQUESTS);
+    int64_t rest_us = known ? budget->window_us / LISTENS : budget->window_us;
+    int64_t silent_us = now_us - requests->sample_us;
+    return budget->flight_count == 0 && requests->rhythm.uneven && is_crowded(budget, lane) &&
+           now_us > budget->reopens_us &&
+           (budget->throttled_us == WEIR_NEVER || now_us - budget->throttled_us > rest_us) &&
+           silent_us > budget->window_us / LISTENS &&
+           (double)silent_us > LISTENS_EVERY * expected_us;
+}
+
 /* For a whole window nothing was sent, nothing came back and no Retry-After held: whatever we used
  * has left it. If there is no room even so, the books are mistaken, and only an answer can tell:
  * one goes. */
@@ -463,6 +491,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     }
     if (budget->flight_count >= WEIR_BUDGET_FLIGHTS_MAX)
         ok = false;
+    ok = ok || has_to_listen(budget, expected_us, now_us);
     if (!ok && !has_been_silent(budget, now_us)) {
         refuse(budget, worst.bound_by, now_us, ret);
         return;

@@ -262,6 +262,14 @@ int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now
 bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                            int which);
 
+/* What looks like somebody else's is ours, and a coarse window has not forgotten it yet. In
+ * policy_budget_forecast.c. */
+bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane);
+
+/* Others use a budget in a rhythm that is known. In policy_budget_forecast.c. */
+bool weir_budget_has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                            int which);
+
 /* What we may have in a window, now and for as long as what we have there stays: others may use
  * more by and by, but meanwhile ours leaves it. `waits`: nothing is in flight that would bring a
  * sample. In policy_budget_forecast.c. */

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "lab/oracle.h"
-#include "lab/policies.h"
-#include "lab/run.h"
+#include "support/lab_rig.h"
 #include "support/suite.h"
 
 /* WEIR_WORLDS=N: so many worlds; WEIR_FULL=1: ten thousand. */
@@ -24,15 +22,6 @@ static uint64_t count_of(uint64_t few, uint64_t many)
     if (seeds)
         return strtoull(seeds, NULL, 10);
     return getenv("WEIR_FULL") ? many : few;
-}
-
-static struct lab_figures run(const struct sim_scenario *scenario, const char *name, uint64_t seed)
-{
-    struct lab_policy policy;
-    struct lab_figures figures;
-    ck_assert_int_eq(lab_policy_find(weir_str_from(name), &policy, NULL), WEIR_OK);
-    lab_run(scenario, &policy, seed, &figures);
-    return figures;
 }
 
 static double between(struct weir_rng *rng, double least, double most)
@@ -154,13 +143,6 @@ static void make_small(struct sim_scenario *scenario)
     scenario->duration_us = seconds(36);
     scenario->services[0].median_s = 0.08;
     scenario->services[0].overhead_us = seconds(0.002);
-}
-
-static double of_oracle(const struct sim_scenario *scenario, const char *name, uint64_t seed)
-{
-    struct lab_oracle oracle;
-    lab_oracle(scenario, seed, LAB_ORACLE_COMPLIANT, &oracle, NULL);
-    return (double)run(scenario, name, seed).items / (double)oracle.items;
 }
 
 START_TEST(twice_the_time_takes_twice_as_long)
@@ -329,54 +311,6 @@ START_TEST(none_of_the_product_gets_more_done_and_none_is_throttled_less)
 }
 END_TEST
 
-START_TEST(another_user_of_the_connection_is_served)
-{
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct sim_scenario scenario;
-        sim_scenario_init(&scenario);
-        scenario.foreign.share = 0.3;
-        struct lab_figures figures = run(&scenario, "budget", seed);
-        ck_assert_double_gt(figures.foreign_served, 0.95);
-        ck_assert_double_gt(of_oracle(&scenario, "budget", seed), 0.90);
-    }
-}
-END_TEST
-
-/* Two connections for half an hour are one connection for an hour. */
-START_TEST(beside_another_user_there_is_a_throttle_in_five_hours_at_most)
-{
-    uint64_t runs = 0, episodes = 0;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
-        for (int tenths = 1; tenths <= 3; tenths += 2, runs++) {
-            struct sim_scenario scenario;
-            sim_scenario_init(&scenario);
-            scenario.foreign.share = tenths / 10.0;
-            episodes += run(&scenario, "budget", seed).episodes;
-        }
-    }
-    ck_assert_uint_le(5 * episodes, runs);
-}
-END_TEST
-
-/* He wants more than there is half of the time: who leaves him what he wants gets less. */
-START_TEST(another_user_who_comes_and_goes_is_served_too)
-{
-    enum {
-        SEEDS = 20
-    };
-    int served = 0; /* seeds in which he was: the median counts */
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct sim_scenario scenario;
-        sim_scenario_init(&scenario);
-        scenario.foreign = (struct sim_foreign_load){ 0.6, SIM_PATTERN_ONOFF };
-        double share = run(&scenario, "budget", seed).foreign_served;
-        ck_assert_double_gt(share, 0.85);
-        served += share > 0.95;
-    }
-    ck_assert_int_gt(2 * served, SEEDS);
-}
-END_TEST
-
 /* What was used before us drains, though headers say so five seconds late. */
 START_TEST(a_window_that_was_used_is_not_a_lower_limit)
 {
@@ -491,24 +425,6 @@ START_TEST(servers_that_cannot_be_chosen_are_used_all_the_same)
         }
         ck_assert_uint_le(throttles, 1); /* in five hours of a connection */
         ck_assert_msg(part > rows[i].part, "%u servers: %g", rows[i].servers, part);
-    }
-}
-END_TEST
-
-/* What is more than its share is not all chance if somebody else is there. */
-START_TEST(another_user_of_servers_that_cannot_be_chosen_is_served)
-{
-    static const double medians_s[] = { 2, 8, 30 };
-    for (size_t i = 0; i < sizeof(medians_s) / sizeof(medians_s[0]); i++) {
-        struct sim_scenario scenario;
-        sim_scenario_init(&scenario);
-        scenario.servers = 4;
-        scenario.services[0].median_s = medians_s[i];
-        scenario.foreign.share = 0.2;
-        double served = 0;
-        for (uint64_t seed = 1; seed <= 5; seed++)
-            served += run(&scenario, "budget", seed).foreign_served / 5;
-        ck_assert_msg(served >= 0.95, "requests of %g s: %g", medians_s[i], served);
     }
 }
 END_TEST
@@ -662,16 +578,12 @@ int main(void)
     suite_add(&s, one_more_connection_never_costs_goodput);
     suite_add(&s, trouble_that_has_healed_leaves_no_mark);
     suite_add(&s, none_of_the_product_gets_more_done_and_none_is_throttled_less);
-    suite_add(&s, another_user_of_the_connection_is_served);
-    suite_add(&s, beside_another_user_there_is_a_throttle_in_five_hours_at_most);
-    suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
     suite_add(&s, a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be);
     suite_add(&s, a_higher_limit_is_what_is_left_and_what_we_use);
     suite_add(&s, a_short_job_of_mixed_durations_is_not_taken_for_somebody_else);
     suite_add(&s, a_short_job_hurries_on_several_servers_too);
     suite_add(&s, servers_that_cannot_be_chosen_are_used_all_the_same);
-    suite_add(&s, another_user_of_servers_that_cannot_be_chosen_is_served);
     suite_add(&s, fewer_at_a_time_than_servers_are_enough);
     suite_add(&s, requests_that_go_astray_are_not_somebody_else);
     suite_add(&s, a_job_that_hurries_is_not_stopped_while_it_fits);

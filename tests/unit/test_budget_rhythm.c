@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* The rhythm of another client alone, fed by clients that are formulas. */
+#include "throttle/policy_budget_rhythm.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "support/suite.h"
+
+#define WINDOW_S 300
+#define SPAN_S   (WINDOW_S / 64.0)
+
+/* Requests a second at a time. */
+typedef double formula(int at_s);
+
+static struct weir_rhythm rhythm;
+static struct weir_rng rng;
+static double sums[20000]; /* requests until each second */
+static int now_s;
+
+static double on_and_off(int at_s)
+{
+    return at_s % 240 < 120 ? 4 : 0;
+}
+
+static double in_bursts(int at_s)
+{
+    return at_s % 120 < 20 ? 12 : 0;
+}
+
+static double steady(int at_s)
+{
+    (void)at_s;
+    return 2;
+}
+
+static double nobody(int at_s)
+{
+    (void)at_s;
+    return 0;
+}
+
+/* Now and then a burst, at times that nobody foresees. */
+static double now_and_then(int at_s)
+{
+    static const int begins[] = { 0, 170, 230, 410, 700, 770, 1010, 1210, 1330, 1640 };
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+        if (at_s >= begins[i] && at_s < begins[i] + 20)
+            return 12;
+    }
+    return 0;
+}
+
+/* As many in a second as chance brings: seconds are cut so small that one comes in them or none. */
+static double come(double rate)
+{
+    double sum = 0;
+    for (int i = 0; i < 64; i++)
+        sum += weir_rng_unit(&rng) < rate / 64;
+    return sum;
+}
+
+static double in_window(int at_s)
+{
+    return sums[at_s] - sums[at_s > WINDOW_S ? at_s - WINDOW_S : 0];
+}
+
+static void setup(void)
+{
+    rhythm = (struct weir_rhythm){ .counts = true };
+    weir_rhythm_forget(&rhythm);
+    weir_rng_init(&rng, 7, 0);
+    now_s = 0;
+    sums[0] = 0;
+}
+
+/* A sample a second, but for the time in between, of which none is told. */
+static void hear(formula *rate, int for_s, int silent_from_s, int silent_to_s)
+{
+    for (int end_s = now_s + for_s; now_s < end_s;) {
+        double sum = sums[now_s] + come(rate(now_s));
+        sums[++now_s] = sum;
+        if (now_s >= silent_from_s && now_s < silent_to_s)
+            continue;
+        weir_rhythm_note(&rhythm, in_window(now_s), WINDOW_S * INT64_C(1000000),
+                         now_s * INT64_C(1000000));
+        weir_rhythm_seek(&rhythm, true);
+    }
+}
+
+/* What will have come and gone a time ahead, against what chance brings to it. */
+static void foretells(formula *rate)
+{
+    ck_assert(weir_rhythm_can_tell(&rhythm));
+    for (int ahead_s = 10; ahead_s <= WINDOW_S; ahead_s += 10) {
+        double due = 0;
+        for (int i = 0; i < ahead_s; i++)
+            due += rate(now_s + i);
+        double comes = weir_rhythm_comes(&rhythm, ahead_s / SPAN_S);
+        double goes = weir_rhythm_goes(&rhythm, ahead_s / SPAN_S);
+        double gone = sums[now_s - WINDOW_S + ahead_s] - sums[now_s - WINDOW_S];
+        ck_assert_msg(fabs(comes - due) < 4 * sqrt(due) + 40, "in %d s: %g, not %g", ahead_s, comes,
+                      due);
+        ck_assert_msg(fabs(goes - gone) < 60, "in %d s: %g goes, not %g", ahead_s, goes, gone);
+    }
+}
+
+START_TEST(a_rhythm_is_known_after_three_periods_or_two_windows)
+{
+    static const struct {
+        formula *rate;
+        int period_s;
+    } clients[] = { { on_and_off, 240 }, { in_bursts, 120 } };
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++) {
+        setup();
+        hear(clients[i].rate, 2 * WINDOW_S, 0, 0);
+        ck_assert_double_eq_tol(rhythm.period * SPAN_S, clients[i].period_s, 8);
+        foretells(clients[i].rate);
+        for (int k = 0; k < 60; k++) { /* and stays so, whatever has just come or gone */
+            hear(clients[i].rate, 27, 0, 0);
+            ck_assert(rhythm.uneven);
+            foretells(clients[i].rate);
+        }
+    }
+}
+END_TEST
+
+/* Somebody who comes by chance fits with every period, and is not said to have one. */
+START_TEST(who_comes_at_any_time_has_no_rhythm)
+{
+    setup();
+    for (int i = 0; i < 300; i++) {
+        hear(steady, 19, 0, 0);
+        ck_assert(!rhythm.uneven);
+        ck_assert(!weir_rhythm_can_tell(&rhythm));
+    }
+}
+END_TEST
+
+START_TEST(bursts_at_odd_times_are_uneven_and_no_rhythm)
+{
+    setup();
+    hear(now_and_then, 600, 0, 0);
+    for (int i = 0; i < 50; i++) {
+        hear(now_and_then, 19, 0, 0);
+        ck_assert(rhythm.uneven);
+        ck_assert_msg(!weir_rhythm_can_tell(&rhythm), "%g s at %d s", rhythm.period * SPAN_S,
+                      now_s);
+    }
+}
+END_TEST
+
+START_TEST(what_does_not_move_has_no_rhythm)
+{
+    setup();
+    hear(in_bursts, 3 * WINDOW_S, 0, 0);
+    ck_assert(weir_rhythm_can_tell(&rhythm));
+    for (int i = 0; i < 8; i++) {
+        now_s += 5;
+        sums[now_s] = sums[now_s - 5];
+        weir_rhythm_note(&rhythm, in_window(now_s), WINDOW_S * INT64_C(1000000),
+                         now_s * INT64_C(1000000));
+        weir_rhythm_seek(&rhythm, false);
+    }
+    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert(!rhythm.uneven);
+}
+END_TEST
+
+START_TEST(who_stays_away_has_no_rhythm_any_more)
+{
+    setup();
+    hear(on_and_off, 4 * WINDOW_S, 0, 0);
+    ck_assert(weir_rhythm_can_tell(&rhythm));
+    hear(nobody, 2 * WINDOW_S, 0, 0);
+    ck_assert(!weir_rhythm_can_tell(&rhythm));
+}
+END_TEST
+
+/* What came meanwhile is taken to have come as it did a period ago. */
+START_TEST(a_minute_without_a_sample_does_not_disturb_it)
+{
+    setup();
+    hear(in_bursts, 3 * WINDOW_S, 0, 0);
+    for (int i = 0; i < 20; i++) {
+        hear(in_bursts, 131, now_s + 10, now_s + 70);
+        foretells(in_bursts);
+    }
+}
+END_TEST
+
+START_TEST(a_window_without_a_sample_is_a_new_beginning)
+{
+    setup();
+    hear(in_bursts, 3 * WINDOW_S, 0, 0);
+    hear(in_bursts, WINDOW_S + 20, now_s, now_s + WINDOW_S + 10);
+    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert_int_ge(rhythm.since, (int64_t)((now_s - 20) / SPAN_S));
+    hear(in_bursts, 3 * WINDOW_S, 0, 0); /* what was in the window then does not mislead for good */
+    foretells(in_bursts);
+}
+END_TEST
+
+START_TEST(a_clock_that_goes_back_is_a_new_beginning)
+{
+    setup();
+    hear(in_bursts, 3 * WINDOW_S, 0, 0);
+    weir_rhythm_note(&rhythm, 100, WINDOW_S * INT64_C(1000000), 5000000);
+    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert_double_eq(rhythm.total, 100);
+}
+END_TEST
+
+/* The other budget has the same client, and goes by his period. */
+START_TEST(another_budget_follows_the_same_period)
+{
+    struct weir_rhythm time = { .counts = true }; /* and just as well known */
+    setup();
+    weir_rhythm_forget(&time);
+    for (int i = 0; i < 4 * WINDOW_S; i++) {
+        hear(on_and_off, 1, 0, 0);
+        weir_rhythm_note(&time, 2e6 * in_window(now_s), WINDOW_S * INT64_C(1000000),
+                         now_s * INT64_C(1000000));
+        weir_rhythm_follow(&time, rhythm.period);
+    }
+    ck_assert(weir_rhythm_can_tell(&time));
+    for (double ahead = 0; ahead <= 64; ahead++)
+        ck_assert_double_eq_tol(weir_rhythm_comes(&time, ahead),
+                                2e6 * weir_rhythm_comes(&rhythm, ahead), 1);
+    weir_rhythm_follow(&time, 0);
+    ck_assert(!weir_rhythm_can_tell(&time));
+}
+END_TEST
+
+int main(void)
+{
+    struct suite s = suite_new("budget_rhythm");
+    suite_add(&s, a_rhythm_is_known_after_three_periods_or_two_windows);
+    suite_add(&s, who_comes_at_any_time_has_no_rhythm);
+    suite_add(&s, bursts_at_odd_times_are_uneven_and_no_rhythm);
+    suite_add(&s, what_does_not_move_has_no_rhythm);
+    suite_add(&s, who_stays_away_has_no_rhythm_any_more);
+    suite_add(&s, a_minute_without_a_sample_does_not_disturb_it);
+    suite_add(&s, a_window_without_a_sample_is_a_new_beginning);
+    suite_add(&s, a_clock_that_goes_back_is_a_new_beginning);
+    suite_add(&s, another_budget_follows_the_same_period);
+    return suite_run(&s);
+}

@@ -14,11 +14,12 @@
 #define STEPS  64 /* that a window is looked ahead in */
 #define RECENT 30 /* part of a window that the rate of requests is taken from */
 
-/* Deviations by which others may use more than foretold: in the first window, later, and if their
- * rhythm is known. */
+/* Deviations by which others may use more than foretold: in the first window, later, if their
+ * rhythm is known, and if it is on several servers, of which nobody knows the next one. */
 #define FIRST_DOUBT  3.0
 #define DOUBT        2.5
 #define RHYTHM_DOUBT 2.0
+#define SPREAD_DOUBT 3.0
 #define DOUBT_MOST   0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
 #define SOMEBODY     3    /* requests that tell of another client */
 #define YOUNG        1.05 /* times the most that was seen, in the second window */
@@ -210,12 +211,13 @@ static double beside_in_rhythm(const struct weir_budget *budget,
 {
     const struct weir_quota *quota = &lane->quotas[which];
     const struct weir_rhythm *rhythm = &quota->rhythm;
+    double doubt = budget->lane_count > 1 ? SPREAD_DOUBT : RHYTHM_DOUBT;
     double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
     double passed = (double)(now_us - quota->sample_us) / span_us;
     double least = quota->limit;
     for (double ahead = passed; ahead <= passed + WEIR_RHYTHM_SPANS; ahead++) {
         double comes = weir_rhythm_comes(rhythm, ahead + EARLY);
-        double chance = fmin(RHYTHM_DOUBT * sqrt(comes * grain), DOUBT_MOST * quota->limit);
+        double chance = fmin(doubt * sqrt(comes * grain), DOUBT_MOST * quota->limit);
         double then = larger(0, quota->foreign + comes - weir_rhythm_goes(rhythm, ahead)) + chance;
         double ahead_us = (ahead - passed) * span_us;
         double ours =

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define WORTH         0.06 /* of all requests in the window: what a rhythm has to move to be followed */
 #define MISPLACED     1.0 /* half a request, at twice the deviation of their number */
 #define ASTRAY        3.0 /* deviations of the number that chance brings to a server */
 #define SPREAD        3.0 /* requests on another server than our books have them on, … */
@@ -25,7 +24,7 @@
 #define TOLD_FROM     20   /* requests by which it shows whether a header goes by them, … */
 #define TOLD_SHARE    0.5  /* … of which so many have to be missing then */
 #define BLURS         400  /* in a window: for so long an answer may be on its way */
-#define WORTH         0.06 /* of all requests in the window: what a rhythm moves to be followed */
+#define WORTH         0.06 /* of all that a window holds: what a rhythm moves to be followed */
 #define UNSEEN_SPANS  4    /* in a window */
 #define SHARING_STEP  3.0  /* requests to others between two answers of a server, to look at … */
 #define SHARING_STEPS 8    /* … so often, to be believed */
@@ -357,6 +356,16 @@ static void correct_limit(struct weir_budget *budget, uint32_t lane, double limi
     it->left_out = 0;
 }
 
+/* Others use more of a budget at times, by enough to be worth following and not to be our mistake.
+ */
+static bool comes_and_goes(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                           int which, double own)
+{
+    const struct weir_quota *quota = &lane->quotas[which];
+    double least = fmax(weir_budget_noise(budget, lane, which), WORTH * (own + quota->foreign));
+    return weir_quota_swing(quota) >= least;
+}
+
 static void hear_requests(struct weir_budget *budget, uint32_t lane, double remaining,
                           int64_t now_us)
 {
@@ -366,9 +375,11 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
     double limit = quota->limit;
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
-    weir_quota_sample(quota, remaining, used, weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS),
-                      trusted, is_exact(budget), budget->window_us, now_us);
-    bool moves = weir_quota_swing(quota) >= WORTH * (used + quota->foreign);
+    double noise = weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS);
+    weir_quota_sample(quota, remaining, used, noise, trusted, is_exact(budget), budget->window_us,
+                      now_us);
+    bool moves = comes_and_goes(budget, it, WEIR_BUDGET_REQUESTS, used) &&
+                 comes_and_goes(budget, it, WEIR_BUDGET_EXECUTION, it->heard_own);
     weir_rhythm_seek(&quota->rhythm, moves);
     weir_rhythm_follow(&it->quotas[WEIR_BUDGET_EXECUTION].rhythm, quota->rhythm.period);
     if (quota->limit < limit) {

@@ -15,6 +15,7 @@
  *     policy_budget_ledger.c    what a web server has booked
  *     policy_budget_charging.c  how it charges: when, how much of what we see, since when
  *     policy_budget_quota.c     how much is ours: limits, foreign use, what a restart left behind
+ *     policy_budget_rhythm.c    whether others come and go in a rhythm
  *     policy_budget_guard.c     how many at a time before it gets slower
  *     policy_budget_hear.c      what headers say
  *     policy_budget_throttle.c  what throttles say, and what is tried until one comes

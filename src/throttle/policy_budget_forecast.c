@@ -214,7 +214,8 @@ static double beside_in_rhythm(const struct weir_budget *budget,
     double doubt = budget->lane_count > 1 ? SPREAD_DOUBT : RHYTHM_DOUBT;
     double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
     double passed = (double)(now_us - quota->sample_us) / span_us;
-    double least = quota->limit;
+    double ghost = weir_quota_ghost(quota, budget->window_us, now_us);
+    double least = weir_quota_beside(quota, ghost);
     for (double ahead = passed; ahead <= passed + WEIR_RHYTHM_SPANS; ahead++) {
         double comes = weir_rhythm_comes(rhythm, ahead + EARLY);
         double chance = fmin(doubt * sqrt(comes * grain), DOUBT_MOST * quota->limit);
@@ -261,7 +262,7 @@ bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_
 bool weir_budget_has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                             int which)
 {
-    return !weir_budget_keeps_ours(budget, lane) &&
+    return !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0 &&
            weir_rhythm_can_tell(&lane->quotas[which].rhythm);
 }
 

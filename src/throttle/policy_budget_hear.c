@@ -2,9 +2,9 @@
 /*
  * Budget: what the headers of an answer say, set against our own books.
  *
- * Three things are learned besides the quotas themselves: how execution time is charged
- * (policy_budget_charging.c), whether all servers draw on one account, and whether the window is
- * coarse (policy_budget_coarse.c).
+ * Four things are learned besides the quotas themselves: how execution time is charged
+ * (policy_budget_charging.c), whether all servers draw on one account, whether the window is coarse
+ * (policy_budget_coarse.c), and whether others come and go in a rhythm (policy_budget_rhythm.c).
  */
 #include <math.h>
 

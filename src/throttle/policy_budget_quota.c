@@ -249,10 +249,15 @@ static double grown(const struct weir_quota *quota, int64_t within_us, int64_t w
     return quota->rises[WEIR_QUOTA_RISES - 1];
 }
 
+double weir_quota_ghost(const struct weir_quota *quota, int64_t window_us, int64_t now_us)
+{
+    return draining(quota->ghost, quota->ghost_us, window_us, now_us);
+}
+
 double weir_quota_foreign(const struct weir_quota *quota, double noise, bool waits,
                           int64_t window_us, int64_t now_us)
 {
-    double ghost = draining(quota->ghost, quota->ghost_us, window_us, now_us);
+    double ghost = weir_quota_ghost(quota, window_us, now_us);
     if (quota->first_us == WEIR_NEVER)
         return ghost;
     double now = current(quota, noise, waits, window_us, now_us);

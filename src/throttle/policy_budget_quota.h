@@ -71,6 +71,9 @@ double weir_quota_draining(const struct weir_quota *quota, int64_t window_us, in
 /* A throttle that our own use does not explain. */
 void weir_quota_haunt(struct weir_quota *quota, double missing, int64_t now_us);
 
+/* What is left by now of what such throttles told. */
+double weir_quota_ghost(const struct weir_quota *quota, int64_t window_us, int64_t now_us);
+
 /* What others may use by now; what comes is the forecast's. `waits`: nothing is in flight that
  * would bring a sample. */
 double weir_quota_foreign(const struct weir_quota *quota, double noise, bool waits,

@@ -165,7 +165,9 @@ void weir_rhythm_seek(struct weir_rhythm *rhythm, bool moves)
 bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm)
 {
     double back = fmax(rhythm->period, WEIR_RHYTHM_SPANS);
-    return rhythm->period > 0 && rhythm->at - back >= (double)rhythm->since;
+    double until = rhythm->at + WEIR_RHYTHM_SPANS;
+    return rhythm->period > 0 && rhythm->at - back >= (double)rhythm->since &&
+           until < (double)(rhythm->told + WEIR_RHYTHM_FORETOLD);
 }
 
 /* What T grows by after the newest number: the mean of what it grew by in the periods before. */
@@ -212,5 +214,6 @@ double weir_rhythm_comes(const struct weir_rhythm *rhythm, double ahead)
 double weir_rhythm_goes(const struct weir_rhythm *rhythm, double ahead)
 {
     double from = rhythm->at - WEIR_RHYTHM_SPANS;
-    return fmax(0, total_at(rhythm, from + ahead) - total_at(rhythm, from));
+    double seen = fmax(0, total_at(rhythm, from + ahead) - total_at(rhythm, from));
+    return seen + weir_rhythm_comes(rhythm, fmax(0, ahead - WEIR_RHYTHM_SPANS));
 }

@@ -20,8 +20,7 @@
 #include "throttle/policy_budget_state.h"
 
 #define HORIZONS         8    /* in a window, … */
-#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it, … */
-#define HORIZONS_RHYTHM  15   /* … and in a rhythm that is known */
+#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it, in no rhythm that is known */
 #define LISTENS          32   /* times in a window that one goes to hear of somebody else, … */
 #define LISTENS_EVERY    5    /* … so many times what it takes apart at least */
 #define TAIL             2.0  /* times the floor, that may be in flight to the last … */
@@ -294,10 +293,8 @@ static double rush(const struct weir_budget *budget, const struct load *loads, d
 static int64_t horizon_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                           bool crowded)
 {
-    if (!crowded)
-        return budget->window_us / HORIZONS;
-    bool known = weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_EXECUTION);
-    return budget->window_us / (known ? HORIZONS_RHYTHM : HORIZONS_CROWDED);
+    bool guess = crowded && !weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_EXECUTION);
+    return budget->window_us / (guess ? HORIZONS_CROWDED : HORIZONS);
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -418,17 +415,19 @@ static bool is_better(const struct weir_budget *budget, const struct load *loads
     return score > best_score;
 }
 
-/* Somebody else comes and goes, and nothing is out that would tell when. After a throttle that is
- * taken for his it is waited, unless his rhythm is known: it may be a lower limit. */
-static bool has_to_listen(const struct weir_budget *budget, double expected_us, int64_t now_us)
+/* Somebody else comes and goes on the first server, and nothing is out that would tell when. After
+ * a throttle that is taken for his it is waited, unless his rhythm is known: it may be a lower
+ * limit. */
+static bool has_to_listen(const struct weir_budget *budget, const struct weir_policy_ask *ask,
+                          double expected_us, int64_t now_us)
 {
     const struct weir_budget_lane *lane = &budget->lanes[0];
     const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
     bool known = weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_REQUESTS);
     int64_t rest_us = known ? budget->window_us / LISTENS : budget->window_us;
-    int64_t silent_us = now_us - requests->sample_us;
+    int64_t silent_us = now_us - budget->activity_us;
     return budget->flight_count == 0 && requests->rhythm.uneven && is_crowded(budget, lane) &&
-           now_us > budget->reopens_us &&
+           now_us > budget->reopens_us && !(budget->pinned && is_shut(budget, ask, 0, now_us)) &&
            (budget->throttled_us == WEIR_NEVER || now_us - budget->throttled_us > rest_us) &&
            silent_us > budget->window_us / LISTENS &&
            (double)silent_us > LISTENS_EVERY * expected_us;
@@ -491,7 +490,11 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     }
     if (budget->flight_count >= WEIR_BUDGET_FLIGHTS_MAX)
         ok = false;
-    ok = ok || has_to_listen(budget, expected_us, now_us);
+    if (!ok && has_to_listen(budget, ask, expected_us, now_us)) {
+        ok = true;
+        search = false;
+        best = 0;
+    }
     if (!ok && !has_been_silent(budget, now_us)) {
         refuse(budget, worst.bound_by, now_us, ret);
         return;

@@ -2,6 +2,8 @@
 /*
  * The ledger of Budget against a naive one: a list of entries that is added up anew each time.
  */
+#include <stdbool.h>
+
 #include "base/clock.h"
 #include "base/rng.h"
 #include "support/suite.h"
@@ -94,6 +96,134 @@ START_TEST(sums_are_those_of_a_naive_ledger)
 }
 END_TEST
 
+/*
+ * The same with requests that run for a while: each is in three series, at its end, at its
+ * beginning and evenly in between. The naive one keeps the runs and cuts them anew each time.
+ */
+#define RUNS_MAX 500
+
+struct run {
+    int64_t begin_us;
+    int64_t end_us;
+    int64_t amount;
+};
+
+static struct run runs[RUNS_MAX];
+static size_t run_count;
+
+/* The part of the time from `a` to `b` that lies between two moments; a moment is inside or not. */
+static double inside(int64_t a, int64_t b, int64_t since_us, int64_t until_us)
+{
+    if (a == b)
+        return a >= since_us && a < until_us;
+    int64_t from = a > since_us ? a : since_us;
+    int64_t to = b < until_us ? b : until_us;
+    return to > from ? (double)(to - from) / (double)(b - a) : 0;
+}
+
+/* What a run has in a series between two moments. */
+static double of_run(const struct run *run, enum weir_series series, int64_t since_us,
+                     int64_t until_us)
+{
+    int64_t from = series == WEIR_SERIES_AT_END ? run->end_us : run->begin_us;
+    int64_t to = series == WEIR_SERIES_AT_BEGIN ? run->begin_us : run->end_us;
+    return (double)run->amount * inside(from, to, since_us, until_us);
+}
+
+/* In the buckets from since to until, as weir_ledger_span() has it. */
+static double naive_span(enum weir_series series, int64_t since_us, int64_t until_us)
+{
+    double sum = 0;
+    for (size_t i = 0; i < run_count; i++)
+        sum += of_run(&runs[i], series, bucket(since_us) * ledger.bucket_us,
+                      (bucket(until_us) + 1) * ledger.bucket_us);
+    return sum;
+}
+
+/* As weir_ledger_measure() has it: a bucket counts by how much of it lies in the span, the newest
+ * one, which is not over, as a whole from its beginning on. */
+static double naive_measure(enum weir_series series, int64_t since_us, int64_t until_us)
+{
+    double sum = 0;
+    for (int64_t b = bucket(since_us); b <= bucket(until_us); b++) {
+        int64_t begin_us = b * ledger.bucket_us;
+        int64_t end_us = begin_us + ledger.bucket_us;
+        double part = inside(begin_us, end_us, since_us, until_us);
+        if (b == ledger.head)
+            part = b > bucket(since_us);
+        for (size_t i = 0; part > 0 && i < run_count; i++)
+            sum += part * of_run(&runs[i], series, begin_us, end_us);
+    }
+    return sum;
+}
+
+/* Of each run the ledger keeps whole microseconds, so a sum may be off by one for each. */
+static bool is_near(double ring, double plain, enum weir_series series)
+{
+    double off = series == WEIR_SERIES_ACCRUED ? (double)run_count : 0;
+    double diff = ring > plain ? ring - plain : plain - ring;
+    return diff <= off + 1e-9 * plain + 1e-3;
+}
+
+static void compare_spans(struct weir_rng *rng, int64_t now_us)
+{
+    int64_t window_us = ledger.window_us;
+    int64_t ahead_us = (int64_t)weir_rng_below(rng, (uint64_t)window_us);
+    int64_t since_us = now_us - (int64_t)weir_rng_below(rng, (uint64_t)(window_us * 5 / 4));
+    int64_t until_us = since_us + (int64_t)weir_rng_below(rng, (uint64_t)(now_us - since_us + 1));
+    for (int i = 0; i <= WEIR_SERIES_AT_BEGIN; i++) {
+        enum weir_series series = (enum weir_series)i;
+        int64_t then_us = now_us + ahead_us;
+        must(is_near((double)weir_ledger_used(&ledger, series, now_us),
+                     naive_span(series, now_us - window_us, now_us), series));
+        must(is_near((double)weir_ledger_used(&ledger, series, then_us),
+                     naive_span(series, then_us - window_us, then_us), series));
+        must(is_near((double)weir_ledger_span(&ledger, series, since_us, until_us),
+                     naive_span(series, since_us, until_us), series));
+    }
+}
+
+static void compare_measures(struct weir_rng *rng, int64_t now_us)
+{
+    int64_t span_us = ledger.bucket_us * 20;
+    int64_t since_us = now_us - (int64_t)weir_rng_below(rng, (uint64_t)(ledger.window_us * 5 / 4));
+    int64_t until_us = since_us + (int64_t)weir_rng_below(rng, (uint64_t)span_us);
+    if (until_us > now_us)
+        until_us = now_us;
+    for (int i = 0; i <= WEIR_SERIES_AT_BEGIN; i++) {
+        enum weir_series series = (enum weir_series)i;
+        must(is_near(weir_ledger_measure(&ledger, series, since_us, until_us),
+                     naive_measure(series, since_us, until_us), series));
+    }
+}
+
+START_TEST(runs_are_spread_as_in_a_naive_ledger)
+{
+    static const int64_t windows[] = { 512, 6000, 6 * WEIR_US_PER_S, 300 * WEIR_US_PER_S };
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct weir_rng rng;
+        weir_rng_init(&rng, seed, 1);
+        int64_t window_us = windows[seed % 4];
+        int64_t now_us = seed % 3 ? (int64_t)weir_rng_below(&rng, 1u << 30) : -5 * window_us;
+        run_count = 0;
+        weir_ledger_init(&ledger, window_us, now_us);
+        while (run_count < RUNS_MAX) {
+            now_us += gap(&rng, window_us);
+            weir_ledger_advance(&ledger, now_us);
+            int64_t late_us = (int64_t)weir_rng_below(&rng, (uint64_t)(window_us / 20 + 1));
+            int64_t took_us = (int64_t)weir_rng_below(&rng, (uint64_t)(window_us / 5));
+            int64_t end_us = now_us - (weir_rng_below(&rng, 4) ? 0 : late_us);
+            struct run run = { weir_rng_below(&rng, 8) ? end_us - took_us : end_us, end_us,
+                               (int64_t)weir_rng_below(&rng, 1000000) };
+            runs[run_count++] = run;
+            weir_ledger_charge(&ledger, run.begin_us, run.end_us, run.amount);
+            compare_spans(&rng, now_us);
+            compare_measures(&rng, now_us);
+        }
+    }
+}
+END_TEST
+
 START_TEST(a_charge_is_the_same_amount_in_every_series_and_is_never_forgotten_early)
 {
     struct weir_rng rng;
@@ -164,6 +294,7 @@ int main(void)
 {
     struct suite s = suite_new("budget_ledger");
     suite_add(&s, sums_are_those_of_a_naive_ledger);
+    suite_add(&s, runs_are_spread_as_in_a_naive_ledger);
     suite_add(&s, a_charge_is_the_same_amount_in_every_series_and_is_never_forgotten_early);
     suite_add(&s, another_window_keeps_what_is_still_inside);
     suite_add(&s, a_measure_is_between_the_sums_of_whole_buckets);

@@ -13,11 +13,28 @@
 
 #define SCENARIOS_MAX 512
 #define FILE_BYTES    65536
+#define PURPOSE_MAX   400
 
 static struct sim_scenario all[SCENARIOS_MAX];
+static char purposes[SCENARIOS_MAX][PURPOSE_MAX + 1]; /* their first lines */
 static int count;
 static int held_out;
 static int fresh;
+
+/* The first line of the scenario that was read last: a comment of some words. */
+static void keep_purpose(const char *path, struct weir_str text)
+{
+    char *purpose = purposes[count - 1];
+    const char *end = memchr(text.ptr, '\n', text.len);
+    size_t len = end ? (size_t)(end - text.ptr) : text.len;
+    ck_assert_msg(len <= PURPOSE_MAX, "%s has a first line of %zu bytes", path, len);
+    memcpy(purpose, text.ptr, len);
+    purpose[len] = '\0';
+    ck_assert_msg(strncmp(purpose, "// ", 3) == 0, "%s does not say what it stands for", path);
+    const char *word = strchr(purpose + 3, ' ');
+    ck_assert_msg(word && strchr(word + 1, ' '), "%s says hardly what it stands for: %s", path,
+                  purpose);
+}
 
 static void read_one(const char *folder, const char *name)
 {
@@ -34,7 +51,7 @@ static void read_one(const char *folder, const char *name)
     struct sim_scenario *scenario = &all[count++];
     ck_assert_msg(sim_scenario_read(scenario, weir_str(text, len), path, &err) == WEIR_OK, "%s",
                   err.message);
-    ck_assert_msg(strncmp(text, "// ", 3) == 0, "%s does not say what it stands for", path);
+    keep_purpose(path, weir_str(text, len));
     ck_assert_msg(strlen(scenario->name) + 5 == strlen(name) &&
                       strncmp(scenario->name, name, strlen(scenario->name)) == 0,
                   "%s is called \"%s\" inside", path, scenario->name);
@@ -70,8 +87,10 @@ START_TEST(there_are_scenarios_to_tune_on_and_others_to_report_on)
     ck_assert_int_ge(fresh - held_out, 30);
     ck_assert_int_ge(count - fresh, 100);
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i; j++) {
             ck_assert_str_ne(all[i].name, all[j].name);
+            must(strcmp(purposes[i], purposes[j]) != 0);
+        }
     }
 }
 END_TEST

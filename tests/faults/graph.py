@@ -16,8 +16,8 @@ import signal
 import sys
 import uuid
 
-from campaign import (ACCOUNT, QUICK, WEIR, Run, Table, fresh_seed, run_tests, seed_of, settings, wait_until, world,
-                      write_config)
+from campaign import ACCOUNT, Table, fresh_seed, run_tests, seed_of, wait_until, world
+from loads import Load, judge_creates, judge_load, judge_rows
 
 CONTACT = Table("contact", "contacts", "contactid", "lastname", "description", None, True)
 COUNT = 2500  # of each
@@ -71,22 +71,18 @@ def write(path, columns, rows):
             file.writelines(json.dumps(dict(zip(columns, row))) + "\n" for row in rows)
 
 
-def run_killed(sim, folder, chance, name, *arguments):
+def run_killed(load, chance, path, *more):
     """Begun, killed twice somewhere while it runs, resumed to its end."""
-    directory = pathlib.Path(folder) / name
-    common = ["--config", write_config(folder, sim.config), "--progress", "none", *settings(QUICK)]
-    begin = [WEIR, *arguments, "--job-dir", str(directory), "--yes", "--batch-size", "20", *common]
-    resume = [WEIR, "resume", str(directory), *common]
+    arguments = [path, "--batch-size", "20", *more]
     for kill in range(KILLS):
-        before = sim.requests()
-        run = Run(resume if (directory / "journal.db").exists() else begin)
+        before = load.world.requests()
+        run = load.start(*arguments)
         target = before + chance.randint(5, 35)
-        wait_until(lambda: sim.requests() >= target or run.is_over(), "so much has been sent")
+        wait_until(lambda: load.world.requests() >= target or run.is_over(), "so much has been sent")
         run.kill()
-        assert run.finish().code == -signal.SIGKILL, f"it was over before kill {kill + 1}"
-    result = Run(resume if (directory / "journal.db").exists() else begin).finish()
+        assert load.finish(run).code == -signal.SIGKILL, f"it was over before kill {kill + 1}"
+    result = load.finish(load.start(*arguments))
     assert result.code == 0, result
-    return result
 
 
 def ids_of(sim, table, key):
@@ -96,35 +92,33 @@ def ids_of(sim, table, key):
 def check_contacts(sim, rows, accounts, contacts):
     expected = [(name, last, accounts.get(account), contacts.get(boss), owner.split(":")[1], int(state))
                 for name, last, account, boss, owner, state in rows]
-    assert sim.rows(CONTACT, ["externaluseridentifier", "lastname", "_parentcustomerid_value",
-                              "_weir_reportsto_value", "_ownerid_value", "statecode"]
-                    ) == sorted(expected, key=repr)
+    judge_rows(expected, sim.rows(CONTACT, ["externaluseridentifier", "lastname", "_parentcustomerid_value",
+                                            "_weir_reportsto_value", "_ownerid_value", "statecode"]))
 
 
 def check_accounts(sim, rows, accounts, contacts):
     expected = [(number, name, accounts.get(parent), contacts.get(contact), owner.split(":")[1], int(state),
                  int(status)) for number, name, parent, contact, owner, state, status in rows]
-    assert sim.rows(ACCOUNT, ["accountnumber", "name", "_parentaccountid_value", "_primarycontactid_value",
-                              "_ownerid_value", "statecode", "statuscode"]) == sorted(expected, key=repr)
+    judge_rows(expected, sim.rows(ACCOUNT, ["accountnumber", "name", "_parentaccountid_value",
+                                            "_primarycontactid_value", "_ownerid_value", "statecode", "statuscode"]))
 
 
 def test_rows_with_ids_and_dates_of_their_own_survive_lost_answers(folder):
     """What an answer did not come home for is found again, however old the file says that it is."""
     chance = random.Random(seed_of("dates"))
-    path, directory = pathlib.Path(folder) / "accounts.csv", pathlib.Path(folder) / "job"
+    path = pathlib.Path(folder) / "accounts.csv"
     rows = [[str(uuid.UUID(int=chance.getrandbits(128), version=4)), f"A{number:05d}", "2019-01-01T00:00:00Z", "1"]
             for number in range(600)]
     write(path, ["accountid", "accountnumber", "createdon", "statecode"], rows)
     with world(connections=3) as sim:
         sim.faults({"kind": "commit_then_silence", "operation": "CreateMultiple", "probability": 0.3})
-        result = Run([WEIR, "create", "account", str(path), "--owner", "caller", "--job-dir", str(directory),
-                      "--batch-size", "20", "--config", write_config(folder, sim.config), "--progress", "none",
-                      *settings(QUICK)]).finish()
-        summary = json.loads((directory / "summary.json").read_text())
-        assert (result.code, summary["done"]) == (0, len(rows)), (result, summary)
+        load = Load(sim, folder, "job", "create", ACCOUNT)
+        load.finish(load.start(path, "--owner", "caller", "--batch-size", "20"))
         assert sim.stats()["faults"]["commit_then_silence"] > 0
-        assert sim.rows(ACCOUNT, ["accountid", "accountnumber", "createdon", "statecode"]) == sorted(
-            ((row_id, number, date, int(state)) for row_id, number, date, state in rows), key=repr)
+        judge_rows([(row_id, number, date, int(state)) for row_id, number, date, state in rows],
+                   sim.rows(ACCOUNT, ["accountid", "accountnumber", "createdon", "statecode"]))
+        judge_creates(sim, ACCOUNT, len(rows))
+        judge_load(load, len(rows), [row[0] for row in rows])
 
 
 def load_graph(folder, seed, form):
@@ -135,20 +129,20 @@ def load_graph(folder, seed, form):
         account_rows, contact_rows = make_accounts(chance, people), make_contacts(chance, people)
         write(accounts, ACCOUNT_COLUMNS, account_rows)
         write(contacts, CONTACT_COLUMNS, contact_rows)
-        run_killed(sim, folder, chance, "first", "create", "account", str(accounts), "--id-from",
-                   "accountnumber", "--ignore-columns", CONTACT_OF_ACCOUNT)
-        run_killed(sim, folder, chance, "second", "create", "contact", str(contacts), "--id-from",
-                   "externaluseridentifier")
+        loads = [Load(sim, folder, *words) for words in (
+            ("first", "create", ACCOUNT), ("second", "create", CONTACT), ("third", "update", ACCOUNT))]
+        run_killed(loads[0], chance, accounts, "--id-from", "accountnumber", "--ignore-columns", CONTACT_OF_ACCOUNT)
+        run_killed(loads[1], chance, contacts, "--id-from", "externaluseridentifier")
         others = [c for c in ACCOUNT_COLUMNS if c not in ("accountnumber", CONTACT_OF_ACCOUNT)]
-        run_killed(sim, folder, chance, "third", "update", "account", str(accounts), "--id-from",
-                   "accountnumber", "--ignore-columns", ",".join(others))
+        run_killed(loads[2], chance, accounts, "--id-from", "accountnumber", "--ignore-columns", ",".join(others))
         numbers = ids_of(sim, ACCOUNT, "accountnumber"), ids_of(sim, CONTACT, "externaluseridentifier")
         check_accounts(sim, account_rows, *numbers)
         check_contacts(sim, contact_rows, *numbers)
-        for table in (ACCOUNT, CONTACT):
-            ledger = sim.ledger(table)
-            assert ledger["duplicates"] == 0 and ledger["rows"] == COUNT, ledger
-            assert ledger["max_creates_per_row"] == 1, ledger
+        judge_creates(sim, ACCOUNT, COUNT)
+        judge_creates(sim, CONTACT, COUNT)
+        judge_load(loads[0], COUNT, [numbers[0][row[0]] for row in account_rows])
+        judge_load(loads[1], COUNT, [numbers[1][row[0]] for row in contact_rows])
+        judge_load(loads[2], COUNT)
 
 
 def test_two_files_that_refer_to_each_other_and_to_themselves(folder):

@@ -3,41 +3,12 @@
  * Budget in the laboratory: what must hold whatever the world is like. Scenarios are made from a
  * number, so that one that fails can be run again.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/clock.h"
+#include "simulation/lab_worlds.h"
 #include "support/lab_rig.h"
 #include "support/suite.h"
 
-/* WEIR_WORLDS=N: so many worlds; WEIR_FULL=1: ten thousand. */
 #define WORLDS      200
 #define WORLDS_FULL 10000
-#define TROUBLES    12
-
-static uint64_t count_of(uint64_t few, uint64_t many)
-{
-    const char *seeds = getenv("WEIR_WORLDS");
-    if (seeds)
-        return strtoull(seeds, NULL, 10);
-    return getenv("WEIR_FULL") ? many : few;
-}
-
-static double between(struct weir_rng *rng, double least, double most)
-{
-    return least + (most - least) * weir_rng_unit(rng);
-}
-
-static int64_t seconds(double s)
-{
-    return (int64_t)(s * 1e6);
-}
-
-static double by_ratio(struct weir_rng *rng, double least, double most)
-{
-    return exp(between(rng, log(least), log(most)));
-}
 
 /*
  * A world without secrets: limits, headers and charging are as they say, nobody else is there. The
@@ -186,110 +157,6 @@ START_TEST(one_more_connection_never_costs_goodput)
         uint64_t items = run(&scenario, "budget", 1).items;
         ck_assert_uint_gt(items, before);
         before = items;
-    }
-}
-END_TEST
-
-/*
- * Trouble that heals. Limits are cut by the scenario; what an answer says is spoilt on its way to
- * the policy, from `begins_us` until `heals_us`.
- */
-static struct trouble {
-    int64_t begins_us;
-    int64_t heals_us;
-    bool wrong_headers; /* 6000 and 1200.00, as if nothing were used */
-    bool no_headers;
-    double failing; /* share of answers that become a 503 */
-    struct weir_rng rng;
-} trouble;
-
-static void answered_in_trouble(void *state, const struct weir_policy_lease *lease,
-                                const struct weir_answer *answer, int64_t reopens_us,
-                                int64_t now_us)
-{
-    struct weir_answer spoilt = *answer;
-    if (now_us >= trouble.begins_us && now_us < trouble.heals_us) {
-        if (trouble.wrong_headers) {
-            spoilt.budget.requests_remaining = 6000;
-            spoilt.budget.execution_remaining_us = seconds(1200);
-        }
-        if (trouble.no_headers)
-            spoilt.budget = (struct weir_budget_headers){ .server_id = answer->budget.server_id };
-        if (spoilt.verdict.class_ == WEIR_CLASS_OK &&
-            weir_rng_unit(&trouble.rng) < trouble.failing) {
-            spoilt.verdict.class_ = WEIR_CLASS_TRANSIENT;
-            spoilt.verdict.http_status = 503;
-        }
-    }
-    weir_policy_budget.answered(state, lease, &spoilt, reopens_us, now_us);
-}
-
-/* From the second window to the fourth. Retry-After is two windows at most. */
-static void make_trouble(struct sim_scenario *scenario, uint64_t number)
-{
-    struct weir_rng rng;
-    weir_rng_init(&rng, number, 0);
-    make_small(scenario);
-    trouble = (struct trouble){ .begins_us = seconds(12), .heals_us = seconds(24) };
-    weir_rng_init(&trouble.rng, number, 1);
-    trouble.wrong_headers = weir_rng_below(&rng, 3) == 0;
-    trouble.no_headers = weir_rng_below(&rng, 4) == 0;
-    trouble.failing = weir_rng_below(&rng, 2) ? between(&rng, 0.1, 1) : 0;
-    if (weir_rng_below(&rng, 2)) {
-        double less = between(&rng, 1.5, 3);
-        scenario->changes[0] = (struct sim_change){ trouble.begins_us, (int64_t)(120 / less),
-                                                    seconds(24 / less), SIM_UNCHANGED };
-        scenario->changes[1] =
-            (struct sim_change){ trouble.heals_us, 120, seconds(24), SIM_UNCHANGED };
-        scenario->change_count = 2;
-    }
-    scenario->limits.charge = (enum sim_charge)weir_rng_below(&rng, 3);
-    scenario->services[0].median_s = by_ratio(&rng, 0.01, 0.2);
-    scenario->services[0].exec_share =
-        (int64_t)between(&rng, 0.5 * SIM_WHOLE_SHARE, SIM_WHOLE_SHARE);
-    scenario->retry_after.base_us = seconds(between(&rng, 1, 12));
-    scenario->retry_after.cap_us = seconds(12);
-}
-
-static uint64_t items_in_trouble(struct sim_scenario scenario, int64_t until_us, uint64_t seed)
-{
-    struct weir_policy spoilt = weir_policy_budget;
-    struct lab_policy policy;
-    struct lab_figures figures;
-    ck_assert_int_eq(lab_policy_find(weir_str_from("budget"), &policy, NULL), WEIR_OK);
-    spoilt.answered = answered_in_trouble;
-    policy.policy = &spoilt;
-    scenario.duration_us = until_us;
-    weir_rng_init(&trouble.rng, seed, 1); /* each run the same up to its end */
-    lab_run(&scenario, &policy, seed, &figures);
-    return figures.items;
-}
-
-/* What the oracle gets done in three windows of a world without trouble, once it is full. */
-static double healthy_items(struct sim_scenario scenario, uint64_t seed)
-{
-    struct lab_oracle early, late;
-    scenario.change_count = 0;
-    scenario.duration_us = seconds(15);
-    lab_oracle(&scenario, seed, LAB_ORACLE_COMPLIANT, &early, NULL);
-    scenario.duration_us = seconds(33);
-    lab_oracle(&scenario, seed, LAB_ORACLE_COMPLIANT, &late, NULL);
-    return (double)(late.items - early.items);
-}
-
-/* Within two windows and the longest Retry-After: what was learned in bad times does not stay. */
-START_TEST(trouble_that_has_healed_leaves_no_mark)
-{
-    uint64_t troubles = count_of(TROUBLES, 50 * TROUBLES);
-    for (uint64_t i = 0; i < troubles; i++) {
-        struct sim_scenario scenario;
-        make_trouble(&scenario, i);
-        int64_t well_us = trouble.heals_us + seconds(2 * 6 + 12);
-        uint64_t before = items_in_trouble(scenario, well_us, i);
-        uint64_t after = items_in_trouble(scenario, well_us + seconds(18), i);
-        double part = (double)(after - before) / healthy_items(scenario, i);
-        if (part < 0.9)
-            ck_abort_msg("trouble %llu: %.2f of the oracle", (unsigned long long)i, part);
     }
 }
 END_TEST
@@ -577,7 +444,6 @@ int main(void)
     suite_add(&s, twice_the_time_takes_twice_as_long);
     suite_add(&s, connections_are_alike_whatever_their_order);
     suite_add(&s, one_more_connection_never_costs_goodput);
-    suite_add(&s, trouble_that_has_healed_leaves_no_mark);
     suite_add(&s, none_of_the_product_gets_more_done_and_none_is_throttled_less);
     suite_add(&s, a_window_that_was_used_is_not_a_lower_limit);
     suite_add(&s, a_third_of_a_window_of_work_is_done_nearly_as_fast_as_can_be);

@@ -205,6 +205,60 @@ START_TEST(a_job_that_cannot_be_read_is_listed_with_what_is_wrong)
 }
 END_TEST
 
+/* More spans of finished rows than are read at once, and a rejected row behind all of them. */
+#define SPANS 300
+
+static void make_job_of_spans(void)
+{
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    for (uint64_t i = 1; i <= SPANS; i++) {
+        struct weir_range range = { .first = i * 10, .last = i * 10 + 7, .behind = 1 };
+        ck_assert_int_eq(weir_journal_add_range(journal, &range, NULL, NULL), WEIR_OK);
+    }
+    struct weir_reject reject = { .row = SPANS * 10 + 9, .class_name = weir_str_from("bad rows") };
+    ck_assert_int_eq(weir_journal_add_reject(journal, &reject, NULL, NULL), WEIR_OK);
+    finish_job(journal);
+    weir_journal_free(journal);
+}
+
+/* The rows that are rejected and not finished, added up. */
+static enum weir_status read_rejects(const struct weir_journal_view *source, uint64_t *ret,
+                                     struct weir_error *err)
+{
+    struct weir_rejects rejects;
+    const struct weir_reject *reject = NULL;
+    enum weir_status status = weir_rejects_init(&rejects, source, err);
+    *ret = 0;
+    if (status)
+        return status;
+    while ((status = weir_rejects_next(&rejects, &reject, err)) == WEIR_OK && reject)
+        *ret += reject->row;
+    weir_rejects_release(&rejects);
+    return status;
+}
+
+START_TEST(a_rejected_row_is_not_given_before_all_finished_ones_were_looked_at)
+{
+    bool failed = true;
+    int errors = 0;
+    make_job_of_spans();
+    struct weir_journal *journal = open_job();
+    for (int call = 1; failed; call++) {
+        uint64_t rows = 0;
+        struct weir_error err = { 0 };
+        let_fail(call, codes[_i]);
+        enum weir_status status = read_rejects(weir_journal_view(journal), &rows, &err);
+        failed = has_failed();
+        ck_assert_msg(failed == (status != WEIR_OK), "call %d: %s", call, err.message);
+        ck_assert_uint_eq(rows, failed ? 0 : SPANS * 10 + 9);
+        errors += failed;
+    }
+    ck_assert_int_gt(errors, SPANS); /* each span has its call */
+    weir_journal_free(journal);
+}
+END_TEST
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Make a job, add records, close it; whatever becomes of it. */
@@ -251,6 +305,48 @@ START_TEST(what_was_durable_is_there_whichever_call_of_the_writer_failed)
 }
 END_TEST
 
+static const struct weir_note first_notes[] = {
+    { { "first", 5 }, { "said at the beginning", 21 } },
+    { { "second", 6 }, { "said then", 9 } },
+};
+
+static void check_notes(void)
+{
+    struct weir_journal *journal = open_job();
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+        ck_assert_int_eq(weir_journal_note(journal, first_notes[i].name.ptr, &text, NULL), WEIR_OK);
+        ck_assert_str_eq(text, first_notes[i].text.ptr);
+        free(text);
+    }
+    weir_journal_free(journal);
+}
+
+START_TEST(a_job_has_all_the_notes_it_was_made_with_or_is_not_there)
+{
+    struct weir_job_facts facts = sample_facts();
+    bool failed = true;
+    int absent = 0;
+    facts.notes = first_notes;
+    facts.note_count = 2;
+    for (int call = 1; failed; call++) {
+        struct weir_journal *journal = NULL;
+        struct weir_error err = { 0 };
+        make_scratch();
+        let_fail(call, codes[_i]);
+        enum weir_status status = weir_journal_new(job_dir, &facts, &watch, NULL, &journal, &err);
+        failed = has_failed();
+        weir_journal_free(journal);
+        ck_assert_msg(status ? failed && err.message[0] : has_file("journal.db"), "call %d", call);
+        if (has_file("journal.db"))
+            check_notes();
+        else
+            absent++;
+    }
+    ck_assert_int_gt(absent, 10);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("journal_calls");
@@ -261,5 +357,9 @@ int main(void)
                    a_job_that_cannot_be_read_is_listed_with_what_is_wrong, count);
     suite_add_loop(&s, "what_was_durable_is_there_whichever_call_of_the_writer_failed",
                    what_was_durable_is_there_whichever_call_of_the_writer_failed, count);
+    suite_add_loop(&s, "a_rejected_row_is_not_given_before_all_finished_ones_were_looked_at",
+                   a_rejected_row_is_not_given_before_all_finished_ones_were_looked_at, count);
+    suite_add_loop(&s, "a_job_has_all_the_notes_it_was_made_with_or_is_not_there",
+                   a_job_has_all_the_notes_it_was_made_with_or_is_not_there, count);
     return suite_run(&s);
 }

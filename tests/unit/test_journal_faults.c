@@ -6,11 +6,15 @@
  * the job can be resumed once the disk works again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <sqlite3.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "journal/jobs.h"
 #include "support/flaky_vfs.h"
 #include "support/journal_rig.h"
 
@@ -323,6 +327,107 @@ START_TEST(a_directory_that_allows_no_write_ahead_log_is_refused)
 }
 END_TEST
 
+/* Whoever does not watch is told when he asks. */
+START_TEST(a_failure_that_nobody_watches_for_is_said_to_whoever_asks)
+{
+    static const struct weir_journal_watch nobody;
+    struct weir_job_facts facts = sample_facts();
+    struct weir_journal_hooks hooks = { .vfs = FLAKY_VFS };
+    struct weir_journal *journal = NULL;
+    struct weir_error err = { 0 };
+    make_scratch();
+    flaky_register();
+    flaky_fail(FLAKY_SYNC, FLAKY_ERROR, 0);
+    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &nobody, &hooks, &journal, &err), WEIR_OK);
+    flaky_fail(FLAKY_SYNC, FLAKY_ERROR, 1);
+    ck_assert_int_eq(add_numbered(journal, 1, 1, &err), WEIR_OK);
+    for (int i = 0; i < 2; i++) {
+        err = (struct weir_error){ 0 };
+        ck_assert_int_eq(weir_journal_finish(journal, &err), WEIR_E_IO);
+        ck_assert(flaky_has_failed() && err.message[0]);
+    }
+    weir_journal_free(journal);
+    flaky_fail(FLAKY_SYNC, FLAKY_ERROR, 0);
+}
+END_TEST
+
+static int exceed_quota(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+                        int *ret_flags)
+{
+    (void)vfs;
+    (void)path;
+    (void)flags;
+    (void)ret_flags;
+    file->pMethods = NULL;
+    return SQLITE_IOERR;
+}
+
+static int blame_quota(sqlite3_vfs *vfs, int len, char *text)
+{
+    (void)vfs;
+    (void)len;
+    (void)text;
+    return EDQUOT;
+}
+
+START_TEST(a_quota_that_is_used_up_is_a_full_disk)
+{
+    struct weir_job_facts facts = sample_facts();
+    struct weir_journal_hooks hooks = { .vfs = "quota" };
+    struct weir_journal *journal = NULL;
+    struct weir_error err = { 0 };
+    sqlite3_vfs quota = *sqlite3_vfs_find(NULL);
+    quota.zName = "quota";
+    quota.xOpen = exceed_quota;
+    quota.xGetLastError = blame_quota;
+    ck_assert_int_eq(sqlite3_vfs_register(&quota, 0), SQLITE_OK);
+    make_scratch();
+    ck_assert_int_eq(weir_journal_new(job_dir, &facts, &watch, &hooks, &journal, &err), WEIR_E_IO);
+    sqlite3_vfs_unregister(&quota);
+    ck_assert_str_eq(err.message, "the journal cannot be written: disk full");
+    ck_assert_int_eq(entries(scratch), 0);
+}
+END_TEST
+
+static void count_job(void *ctx, const struct weir_job_listing *job)
+{
+    (void)job;
+    ++*(int *)ctx;
+}
+
+/* Empty files, of which many are made faster if they are one. */
+static void add_entries(int first, int last)
+{
+    char path[400];
+    char other[400];
+    snprintf(path, sizeof(path), "%s/.empty", scratch);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    for (int i = first; i <= last; i++) {
+        snprintf(other, sizeof(other), "%s/%06d", scratch, i);
+        must(link(path, other) == 0);
+    }
+}
+
+START_TEST(of_more_jobs_than_can_be_listed_none_is)
+{
+    struct weir_error err = { 0 };
+    int jobs = 0;
+    make_scratch();
+    struct weir_journal *journal = make_job();
+    finish_job(journal);
+    weir_journal_free(journal);
+    add_entries(2, WEIR_JOBS_MAX);
+    ck_assert_int_eq(weir_jobs_each(scratch, count_job, &jobs, &err), WEIR_OK);
+    ck_assert_int_eq(jobs, 1);
+    add_entries(WEIR_JOBS_MAX + 1, WEIR_JOBS_MAX + 1);
+    ck_assert_int_eq(weir_jobs_each(scratch, count_job, &jobs, &err), WEIR_E_TOO_BIG);
+    ck_assert_int_eq(jobs, 1);
+    ck_assert_ptr_nonnull(strstr(err.message, "there are 100001 entries in"));
+}
+END_TEST
+
 START_TEST(a_job_that_cannot_be_made_leaves_nothing_behind)
 {
     struct weir_job_facts facts = sample_facts();
@@ -351,6 +456,9 @@ int main(void)
     suite_add(&s, a_disk_that_lied_about_fsync_is_found_out);
     suite_add(&s, a_power_cut_at_any_change_takes_nothing_that_was_reported);
     suite_add(&s, a_directory_that_allows_no_write_ahead_log_is_refused);
+    suite_add(&s, a_failure_that_nobody_watches_for_is_said_to_whoever_asks);
+    suite_add(&s, a_quota_that_is_used_up_is_a_full_disk);
+    suite_add(&s, of_more_jobs_than_can_be_listed_none_is);
     suite_add(&s, a_job_that_cannot_be_made_leaves_nothing_behind);
     return suite_run(&s);
 }

@@ -145,6 +145,17 @@ START_TEST(a_record_of_a_later_time_is_out_of_order)
 }
 END_TEST
 
+/* One number stands for ids that are made; another one is not taken for it. */
+START_TEST(a_number_in_place_of_ids_that_stands_for_nothing_is_refused)
+{
+    ck_assert(numbered(4).range.ids_made);
+    open_for_forging();
+    run_sql("UPDATE ranges SET ids=2 WHERE serial=4");
+    ck_assert_int_eq(sqlite3_changes(db), 1);
+    expect_damaged("a record has a wrong checksum");
+}
+END_TEST
+
 START_TEST(a_record_in_place_of_another_is_missed)
 {
     open_for_forging();
@@ -226,6 +237,7 @@ int main(void)
     suite_add(&s, an_input_file_out_of_its_place_is_refused_though_its_sum_is_right);
     suite_add(&s, a_record_that_cannot_be_is_refused_though_its_sum_is_right);
     suite_add(&s, a_record_of_a_later_time_is_out_of_order);
+    suite_add(&s, a_number_in_place_of_ids_that_stands_for_nothing_is_refused);
     suite_add(&s, a_record_in_place_of_another_is_missed);
     suite_add(&s, a_story_that_is_whole_but_another_is_not_what_was_sealed);
     suite_add(&s, a_database_that_is_no_journal_is_refused);

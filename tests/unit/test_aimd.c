@@ -306,6 +306,20 @@ START_TEST(the_ceiling_table_of_the_settled_rules_number_for_number)
 }
 END_TEST
 
+/* Whoever calls the library may say that every batch is slow, and have none that takes any time. */
+START_TEST(a_ceiling_above_every_number_is_the_largest)
+{
+    setup_max(52);
+    options.adaptive_rate.execution_time_ceiling_factor = 10000;
+    options.adaptive_rate.slow_batch_threshold_ms = 0;
+    lease(T0);
+    ok_for(1, 1, T0);
+    ck_assert_int_eq(snapshot(T0).execution_time_ceiling, INT32_MAX);
+    ck_assert_int_ge(aimd->level(state), 1);
+    ck_assert_int_le(aimd->level(state), 52);
+}
+END_TEST
+
 START_TEST(the_average_is_seeded_by_the_first_success_and_moves_by_three_tenths)
 {
     setup_max(52);
@@ -634,6 +648,7 @@ int main(void)
     suite_add(&s, min_max_bounds_hold);
     suite_add(&s, the_script_of_the_settled_rules_number_for_number);
     suite_add(&s, the_ceiling_table_of_the_settled_rules_number_for_number);
+    suite_add(&s, a_ceiling_above_every_number_is_the_largest);
     suite_add(&s, the_average_is_seeded_by_the_first_success_and_moves_by_three_tenths);
     suite_add(&s, a_falling_ceiling_lowers_the_level_which_grows_back_by_increases);
     suite_add(&s, before_the_first_hint_max_is_four_and_the_first_hint_starts_the_level);

@@ -495,6 +495,34 @@ START_TEST(a_row_with_nothing_to_do_that_comes_after_the_journal_failed_is_not_s
 }
 END_TEST
 
+/* What is said of rejected rows goes with the states; the batches themselves stay the reader's. */
+START_TEST(an_executor_that_ends_half_way_lets_go_of_batches_it_did_not_hand_back)
+{
+    struct weir_batch *batches[2];
+    setup(1, 2);
+    start_warm();
+    for (int i = 0; i < 2; i++) {
+        give(1);
+        struct weir_load *load = flight();
+        batches[i] = load->batch;
+        reply_fault(load, BAD, WEIR_FAULT_VALIDATION);
+        reply_each(flight(), BAD, WEIR_FAULT_VALIDATION); /* by itself */
+    }
+    commit();
+    ck_assert_uint_eq(batches_returned, 0);
+    ck_assert_ptr_eq(executor.returns, batches[1]);
+    for (int i = 0; i < 2; i++)
+        ck_assert(batches[i]->blamed && batches[i]->states[0].error);
+    weir_executor_release(&executor);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_ptr_null(batches[i]->states);
+        ck_assert_uint_eq(batches[i]->rows[0].number, 1 + i);
+        take_back(batches[i]);
+    }
+    rig_release(&rig);
+}
+END_TEST
+
 /* --- sizes ------------------------------------------------------------------------------------ */
 
 START_TEST(what_tells_nothing_of_sizes_teaches_nothing)
@@ -615,6 +643,7 @@ int main(void)
     suite_add(&s, what_had_no_token_as_the_job_stops_is_not_sent);
     suite_add(&s, after_the_journal_failed_only_what_cannot_have_been_done_is_not_sent);
     suite_add(&s, a_row_with_nothing_to_do_that_comes_after_the_journal_failed_is_not_sent);
+    suite_add(&s, an_executor_that_ends_half_way_lets_go_of_batches_it_did_not_hand_back);
     suite_add(&s, what_tells_nothing_of_sizes_teaches_nothing);
     suite_add(&s, sizes_of_an_earlier_run_need_no_last_line_end);
     suite_add(&s, without_a_first_byte_the_whole_time_counts);

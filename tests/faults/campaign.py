@@ -589,5 +589,5 @@ def run_tests(module, at_once=4):
             failed = failed or bool(text)
             print(f"{'not ok' if text else 'ok'} {number} - {name[5:]}", flush=True)
             print(text or "", end="", flush=True)
-    print(TALLY.line(), flush=True)
+    print(TALLY.lines(), flush=True)
     sys.exit(failed)

@@ -23,7 +23,8 @@ from tally import TALLY
 
 DAY_S = 24 * 3600
 NAP_S = 600
-LONG_S = 15  # of a throttle: longer than it takes to see that nothing is sent, on the busiest machine
+LONG_S = 15  # of a throttle: longer than it takes until all have met it and stand still, on the busiest machine
+DATE_S = 1   # a date has no fractions: it may be so much less
 CONNECTIONS = 3
 STEADY = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 2}
 
@@ -119,11 +120,15 @@ def wall_set_in_a_throttle(kind, seconds, told, folder):
     context, make = scene(kind, f"throttle {seconds} {told.__name__}", folder)
     with context as sim:
         it = make(sim)
+        over = time.monotonic() + LONG_S - DATE_S  # of the first who is told so; the witness knows it of each
         before = it.throttle(told())
         it.clock.set_wall(seconds)
-        let_pass(1)
+        left = over - time.monotonic()
+        assert left > 1, "there was no time to see that nothing is sent"
+        let_pass(left)
         assert sim.requests() == before, "it was sent early"
-        assert it.end()["throttled"] >= CONNECTIONS
+        seen = it.end()
+        assert seen["throttled"] >= CONNECTIONS and seen["longest_s"] >= LONG_S - 2 * DATE_S, seen
 
 
 def suspended_at_work(kind, folder):

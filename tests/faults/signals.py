@@ -23,13 +23,14 @@ STEADY = {"AdaptiveRate:Policy": "Fixed", "AdaptiveRate:FixedParallelism": 2}
 SILENT = [{"kind": "stall", "seconds": 100, "probability": 0.3}]  # their answers do not come in time
 
 
-def say(run, number):
-    """Seconds until it has ended."""
+def say(run, number, silent):
+    """How long it then takes to end is told with the tally."""
     begun = time.monotonic()
     os.kill(run.pid, number)
     TALLY.add(faults=1)
     wait_until(run.is_over, "it has ended", ENDS_S + MARGIN_S)
-    return time.monotonic() - begun
+    when = " while answers do not come" if silent else ""
+    TALLY.measure(f"seconds until exit after {number.name}{when}, at most", time.monotonic() - begun)
 
 
 def interrupted(kind, number, turn, folder):
@@ -46,7 +47,7 @@ def interrupted(kind, number, turn, folder):
             target = 0
         wait_until(lambda: job.requests() >= target or run.is_over(), "so much has been sent")
         let_pass(job.chance.uniform(0, 0.03))
-        say(run, number)
+        say(run, number, turn == 1)
         result = job.finish(run)
         assert "resume" in result.stderr, result
         unknown = balance(job)["unknown"]

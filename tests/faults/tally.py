@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """
-What a campaign has done and found, told in one line at its end:
+What a campaign has done, measured and found, told at its end:
 
+    # figures {"seconds until exit after SIGINT, at most": 0.31}
     # tally {"jobs": 12, "runs": 31, "faults": 148, "LOST": 0, …, "OTHER": 0}
+
+    figures  that a promise is about, the worst of each; no line if nothing was measured
 
     jobs     judged          runs     of the command
     faults   that happened: those of the simulator, of a proxy, of a disk or a clock, and every kill
@@ -35,7 +38,7 @@ class Tally:
     """Any thread."""
 
     def __init__(self):
-        self.lock, self.counts = threading.Lock(), collections.Counter()
+        self.lock, self.counts, self.figures = threading.Lock(), collections.Counter(), {}
 
     def add(self, **counts):
         with self.lock:
@@ -44,9 +47,16 @@ class Tally:
     def fail(self, failure):
         self.add(**{getattr(failure, "kind", "OTHER"): 1})
 
-    def line(self):
+    def measure(self, name, value):
+        """The greatest is the worst, and is kept."""
         with self.lock:
-            return "# tally " + json.dumps({name: self.counts[name] for name in (*COUNTS, *FINDINGS)})
+            self.figures[name] = max(round(value, 5), self.figures.get(name, 0))
+
+    def lines(self):
+        with self.lock:
+            told = ["# figures " + json.dumps(self.figures)] if self.figures else []
+            told.append("# tally " + json.dumps({name: self.counts[name] for name in (*COUNTS, *FINDINGS)}))
+            return "\n".join(told)
 
 
 TALLY = Tally()

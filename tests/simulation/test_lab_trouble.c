@@ -13,7 +13,7 @@
 
 #define TROUBLES      12
 #define TROUBLES_FULL 600
-#define AFTERWARDS    24 /* windows in which policies that swing are compared with themselves */
+#define AFTERWARDS    48 /* windows in which policies that swing are compared with themselves */
 
 static struct trouble {
     const struct weir_policy *policy; /* that the spoilt answers are for */
@@ -147,7 +147,7 @@ static double items_between(struct sim_scenario scenario, const char *name, bool
 /*
  * The others swing between too much and Retry-After, each cycle as long as a window or several, and
  * trouble moves the cycle: of a few windows a run without any trouble has half of what it has in
- * the next few. Over two dozen that is a twentieth. The steps of Aimd take minutes whatever the
+ * the next few. Over four dozen it is a few hundredths. The steps of Aimd take minutes whatever the
  * window is, so the window is the real one. All worlds together have less noise than each.
  */
 static void expect_as_well_as_before(const char *name, int64_t dop_hint)

@@ -5,17 +5,22 @@ Inputs that nobody should have: bad_input.py WEIR WEIR_SIM
 
 Each has a sentence of its own that says what is wrong and where, and the exit code that was promised. What is wrong with
 the input as a whole (2) is said before anything is sent; what is wrong with a row rejects that row (1) and no other: the
-good row before it and the good row behind it arrive, and what was read is what was written into rejects.
+good row before it and the good row behind it arrive, and what was read is what was written into rejects. Nothing that
+is said or written has a secret in it; with WEIR_LOUD=1 that is all that can be logged.
 """
+import copy
 import gzip
 import json
 import os
 import pathlib
 import sys
+import types
+import urllib.request
 
-from harness import ask, run, run_tests, simulator, write_config
+from harness import ask, forms_of, run, run_tests, simulator, write_config
 
 WEIR, SIM = sys.argv[1:3]
+LOUD = ["--log-level", "trace"] if os.environ.get("WEIR_LOUD") else []
 
 # Of the whole file: name, content, words of the message, options.
 WHOLE = {
@@ -32,7 +37,8 @@ WHOLE = {
     "a_file_column": ("a.csv", b"name,weir_contract\nA,1\n", ["weir_contract", "file"]),
     "a_header_that_is_not_utf_8": ("a.csv", b"na\xffme\nA\n", ["UTF-8"]),
     "a_header_with_a_nul": ("a.csv", b"na\0me\nA\n", ["NUL"]),
-    "ten_thousand_columns": ("a.csv", b",".join(b"c%d" % i for i in range(10000)) + b"\n", ["column"]),
+    "ten_thousand_columns": ("a.csv", b",".join(b"c%d" % i for i in range(10000)) + b"\n",
+                             ['no column "c0"', "--ignore-columns c0"]),
     "a_header_that_is_not_closed": ("a.csv", b"\"name\nA\n", ["quote"]),
     "a_huge_header": ("a.csv", b"n" * (5 << 20), ["bytes"]),
     "no_gzip": ("a.csv.gz", b"name\nA\n", ["gzip"]),
@@ -41,6 +47,14 @@ WHOLE = {
     "a_lookup_that_cannot_point_there": ("a.csv", b"parentaccountid:contact\nA\n", ["contact", "parentaccountid"]),
     "a_lookup_by_a_column_that_is_not_there": ("a.csv", b"parentaccountid:account(nope)\nA\n", ["nope"]),
     "a_target_that_is_cut": ("a.csv", b"parentaccountid:account(name\nA\n", ["parentaccountid:account(name"]),
+}
+
+# Of these the table is to blame as much as the file, and the message names table and column instead.
+OF_THE_TABLE = {
+    "an_unknown_column", "a_column_that_cannot_be_written", "columns_that_cannot_be_written",
+    "a_lookup_as_dataverse_writes_it_without_its_table", "cells_between_semicolons", "a_file_column",
+    "ten_thousand_columns", "a_lookup_of_a_table_that_is_not_there", "a_lookup_that_cannot_point_there",
+    "a_lookup_by_a_column_that_is_not_there", "a_target_that_is_cut",
 }
 
 # Of a row, between two good ones: the line, words of the message, the column that is to blame.
@@ -103,7 +117,8 @@ CELLS = {
     "ownerid": ["Alice", "contact:00000000-0000-0000-0000-000000000001"],
 }
 
-KEYS = ["", "a/b", "a&b", "x" * 21]
+KEYS = {"": 'no value for "accountnumber"', "a/b": 'value "a/b" of the key "accountnumber" has a "/"',
+        "a&b": 'value "a&b" of the key "accountnumber" has a "&"'}
 QUEER_KEY = "a#b'c\""  # it can stand in an address, if that is written with care
 
 
@@ -112,9 +127,21 @@ def load(sim, folder, name, content, *more, verb="create"):
     path.write_bytes(content)
     config = write_config(folder, sim[1])
     owner = ["--owner", "caller"] if verb in ("create", "upsert") else []
+    job = pathlib.Path(folder) / "job"
     result = run([WEIR, verb, "account", str(path), "--config", config, "--progress", "none", "--yes",
-                  "--job-dir", str(pathlib.Path(folder) / "job"), *owner, *more])
+                  "--job-dir", str(job), *owner, *LOUD, *more])
+    look_for_secrets(sim[1], job, result)
     return path, result
+
+
+def look_for_secrets(config, job, result):
+    """Tokens are JSON in base64, and so begin."""
+    secrets = [c["ClientSecret"] for c in config["Dataverse"].get("Connections", [])]
+    canaries = {form for secret in secrets for form in forms_of(secret)} | {b"eyJ0eXA", b"eyJhbGc"}
+    said = {"output": (result.stdout + result.stderr).encode(),
+            **{path.name: path.read_bytes() for path in job.rglob("*") if path.is_file()}}
+    for name, text in said.items():
+        assert not any(canary in text for canary in canaries), f"{name} has a secret"
 
 
 def rejected(folder, suffix):
@@ -130,6 +157,7 @@ def whole(case):
             path, result = load(sim, folder, name, content)
             assert result.returncode == 2, result
             assert all(word in result.stderr for word in words), result.stderr
+            assert (f'"{path}"' in result.stderr) != (case in OF_THE_TABLE), result.stderr
             assert not (pathlib.Path(folder) / "job").exists(), "a trace was left"
     return test
 
@@ -207,9 +235,61 @@ def test_keys_that_cannot_stand_in_an_address_are_refused(folder):
     with simulator(SIM, "--users", "2", "--no-limits") as sim:
         _, result = load(sim, folder, "a.tsv", content.encode(), "--key", "accountnumber", verb="update")
         assert result.returncode == 1, result
-        errors, _, summary = rejected(folder, "tsv")
-        assert [e["row"] for e in errors] == [1, 2, 3, 4], errors
-        assert "/" in errors[1]["message"] and "&" in errors[2]["message"], errors
+        errors, rejects, summary = rejected(folder, "tsv")
+        assert [(e["row"], e["column"]) for e in errors] == [(row, "accountnumber") for row in (1, 2, 3)], errors
+        assert all(words in e["message"] for words, e in zip(KEYS.values(), errors)), errors
+        assert rejects == content.encode(), rejects
+        assert (summary["requests"], summary["rejected"]) == (0, 3), summary
+        assert [e["attempts"] for e in errors] == [0, 0, 0], errors
+
+
+def test_a_key_that_is_longer_than_its_column_is_not_found_and_named(folder):
+    key = "x" * 21
+    with simulator(SIM, "--users", "2", "--no-limits") as sim:
+        _, result = load(sim, folder, "a.csv", f"accountnumber,name\n{key},A\n".encode(), "--key", "accountnumber",
+                         verb="update")
+        assert result.returncode == 1, result
+        errors, _, summary = rejected(folder, "csv")
+        assert [(e["row"], e["service_code"]) for e in errors] == [(1, "0x80060891")], errors
+        assert f"accountnumber='{key}'" in errors[0]["message"] and summary["done"] == 0, errors
+
+
+def without_connections(settings):
+    del settings["Connections"]
+
+
+def with_an_empty_list(settings):
+    settings["Connections"] = []
+
+
+def without_a_client_id(settings):
+    del settings["Connections"][1]["ClientId"]
+
+
+def without_a_credential(settings):
+    del settings["Connections"][1]["ClientSecret"]
+
+
+def test_a_configuration_that_lacks_what_it_needs_is_one_sentence(folder):
+    """Said before anybody is asked."""
+    whole_file = str(pathlib.Path(folder) / "appsettings.json")
+    with simulator(SIM, "--users", "2", "--no-limits") as (url, config):
+        for spoil, words in {
+            without_connections: ["no connections: give Dataverse:Connections", whole_file],
+            with_an_empty_list: ["no connections: give Dataverse:Connections", whole_file],
+            without_a_client_id: ['connection "app2"', "has no ClientId"],
+            without_a_credential: ['connection "app2"', "has no credential", "ClientSecretFile"],
+        }.items():
+            spoilt = copy.deepcopy(config)
+            spoil(spoilt["Dataverse"])
+            (pathlib.Path(folder) / "a.csv").write_text("name\nA\n")
+            result = run([WEIR, "create", "account", f"{folder}/a.csv", "--config", write_config(folder, spoilt),
+                          "--job-dir", f"{folder}/job", "--owner", "caller"])
+            assert result.returncode == 2 and result.stderr.count("\n") == 1, (spoil, result)
+            assert all(word in result.stderr for word in words), (spoil, result)
+            assert not (pathlib.Path(folder) / "job").exists(), spoil
+        stats = json.load(urllib.request.urlopen(url + "/sim/stats"))
+        assert [c["requests"] for c in stats["connections"]] == [0, 0], stats
 
 
 def test_a_key_of_queer_characters_finds_its_row(folder):
@@ -349,5 +429,12 @@ def test_a_share_of_wrong_rows_is_one_of_all_that_were_read(folder):
         assert rejected(folder, "csv")[2]["rejected"] == 400, result
 
 
+def chosen():
+    """All tests, or the one that tests/torture asks for: WEIR_ONLY==NAME."""
+    only = os.environ.get("WEIR_ONLY", "")
+    return types.SimpleNamespace(**{name: test for name, test in globals().items()
+                                    if name.startswith("test_") and only in ("", "=" + name[5:])})
+
+
 if __name__ == "__main__":
-    run_tests(sys.modules["__main__"])
+    run_tests(chosen())

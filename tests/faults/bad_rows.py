@@ -6,6 +6,7 @@ Rows that the service refuses, among rows that it takes: bad_rows.py WEIR WEIR_S
 The good ones go in, the bad ones are rejected with the service's own words, and finding out which is which costs one
 request for each batch that has one.
 """
+import copy
 import functools
 import math
 import sys
@@ -14,6 +15,7 @@ from campaign import (CREATE, CREATE_ELASTIC, FULL, UPDATE, UPSERT, WITHOUT_BULK
                       seed_of, world)
 
 BAD = "what no plug-in accepts"
+LOOKUP = "primarycontactid"  # nobody but the service can tell that there is no such contact
 
 
 def spoil(job, rows):
@@ -90,6 +92,36 @@ for each in (CREATE, UPDATE, UPSERT):
                    all_of_them):
         if FULL or each is CREATE or amount not in (one_in_ten_thousand, one_in_ten):
             globals()[f"test_{each.name}_{amount.__name__}"] = functools.partial(amount, each)
+
+
+def point_nowhere(job, rows):
+    """Each of them to a contact of its own, which the service names when it refuses the row: a plug-in says the same of
+    all that it refuses."""
+    columns = [*job.kind.columns(), LOOKUP]
+    job.kind, job.bad = copy.copy(job.kind), set(rows)
+    job.kind.columns = lambda: columns
+    for row in rows:
+        job.rows[row - 1][LOOKUP] = job.new_id()
+    job.write_input()
+
+
+def words_of_its_own(kind, every, folder):
+    """The bad rows of a batch are refused beside each other; none is given the words that another was refused with."""
+    with world(seed=seed_of(kind.name)) as sim:
+        job = Job(sim, kind, folder, 400, batch=50)
+        point_nowhere(job, range(every, 401, every))
+        job.run("--max-errors", "100%")
+        judge(job)
+        for error in job.errors():
+            own = job.rows[error["row"] - 1][LOOKUP]
+            assert own in error["message"] and "Does Not Exist" in error["message"], (own, error)
+        assert 8 < job.summary()["requests"] <= 2 * 8, job.summary()
+
+
+for each in (CREATE, UPDATE, UPSERT):
+    for every_so_many in (1, 2, 10):
+        globals()[f"test_{each.name}_one_of_{every_so_many}_is_refused_with_words_of_its_own"] = functools.partial(
+            words_of_its_own, each, every_so_many)
 
 
 def test_without_bulk_messages_a_bad_row_costs_no_request(folder):

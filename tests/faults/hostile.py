@@ -11,7 +11,7 @@ import functools
 import sys
 
 from campaign import (CREATE, FULL, THE_FIVE, Job, judge, run_tests, seed_of, subfolder, world)
-from proxies import Mangler, before, reset
+from proxies import ASTRAY, Mangler, before, reset
 
 QUICK = {"Http:RequestTimeout": "2s", "Http:FirstByteTimeout": "1s", "AdaptiveRate:Policy": "Fixed",
          "AdaptiveRate:FixedParallelism": 2}
@@ -135,8 +135,8 @@ def bytes_that_are_no_text(_, client, head, body):
 
 def a_redirect(mangler, client, *_):
     """To itself: whoever follows comes back and is counted."""
-    client.sendall(b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + mangler.url.encode()
-                   + b"/followed\r\nContent-Length: 0\r\n\r\n")
+    client.sendall(b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + mangler.url.encode() + ASTRAY
+                   + b"\r\nContent-Length: 0\r\n\r\n")
 
 
 def packed_that_is_not(_, client, head, body):
@@ -171,6 +171,7 @@ def meet(kind, spoil, executed, folder):
         job.run()
         judge(job)
         assert mangler.spoilt > 0, "nothing was spoilt"
+        assert mangler.followed == 0, "a redirect was followed"
 
 
 def would_lie(kind, spoil):
@@ -194,6 +195,7 @@ def look_back(spoil, executed, folder):
         job.run()
         judge(job)
         assert mangler.spoilt > 0, "nothing was spoilt"
+        assert mangler.followed == 0, "a redirect was followed"
 
 
 def look_back_both_ways(spoil, folder):

@@ -17,6 +17,7 @@ from tally import TALLY
 
 PATIENCE_S = 120  # of a socket whose other side says nothing: longer than any test waits
 PIECE = 65536
+ASTRAY = b"/followed"  # where only somebody comes who follows a redirect
 
 
 def port_of(url):
@@ -95,7 +96,7 @@ class Mangler:
     def __init__(self, sim):
         self.server_port, self.message, self.lock = port_of(sim.url), None, threading.Lock()
         self.stop = threading.Event()
-        self.seen = self.spoilt = 0
+        self.seen = self.spoilt = self.followed = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.open = set()
@@ -135,6 +136,7 @@ class Mangler:
     def exchange(self, requests, answers, client, server):
         """One request; False: there will be none after it."""
         head, body = requests.message()
+        self.followed += ASTRAY in head.split(b"\r\n")[0]
         victim = self.is_victim(head)
         if victim and not self.executed:
             self.damage(client, *self.model)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-A login that fails for a while, and connections that may only read: login.py WEIR WEIR_SIM
+A login that fails, and connections that may only read: login.py WEIR WEIR_SIM
 
-While nobody gets a token nothing is sent, so nothing is a retry: afterwards as many requests are in flight as before. A
-connection that no row can use is passed over, whatever chooses among connections.
+While nobody gets a token nothing is sent, so nothing is a retry: afterwards as many requests are in flight as before. Where
+one user gets none any more the others go on, and nobody asks for a token twice at a time. A connection that no row can use
+is passed over, whatever chooses among connections.
 """
 import functools
 import sys
@@ -12,6 +13,8 @@ import time
 
 from campaign import (CREATE, DELETE_ELASTIC, FULL, THE_FIVE, UPDATE, UPSERT, Job, judge, let_pass, run_tests,
                       seed_of, settings, wait_until, world)
+from proxies import at_the_door
+from tally import TALLY
 
 LEVEL = 4        # requests in flight on each connection
 SAMPLE = 100     # requests
@@ -94,6 +97,40 @@ for number, each_trouble in enumerate(TROUBLES):
     for each in THE_FIVE if FULL else [THE_FIVE[number % len(THE_FIVE)]] if number == 0 else []:
         globals()[f"test_{each.name}_while_the_login_gives_{each_trouble}"] = functools.partial(
             troubled, each, each_trouble)
+
+
+def wait_for_others(sim, run, porter, since):
+    """Each has sent more, and by more than one token that it was given since."""
+    others = [name for name in sim.names if name != "app2"]
+    before = accepted(sim)
+    wait_for(run, lambda: all(porter.asked[name] >= since[name] + 2 for name in others), "the others renew their tokens")
+    wait_for(run, lambda: all(accepted(sim)[name] > before[name] for name in others), "the others go on")
+
+
+def locked_out(kind, folder):
+    """Tokens live for two seconds, and from some moment on one of the users gets none."""
+    name = f"{kind.name} locked out"
+    with world("--token-lifetime", "2", service_ms=60, seed=seed_of(name)) as sim, at_the_door(sim) as porter:
+        job = Job(sim, kind, folder, 3600, batch=2, seed=seed_of(name))
+        run = job.start(*FIXED)
+        wait_for_all(sim, run, "all connections are at work")
+        sim.faults({"kind": "unauthorized", "operation": "token", "connection": "app2"})
+        wait_for(run, lambda: sim.stats()["faults"]["unauthorized"] > 0, "app2 gets no token")
+        since = dict(porter.asked)
+        wait_for_others(sim, run, porter, since)
+        ended = accepted(sim)["app2"]  # two tokens later its last has ended
+        job.finish(run)
+        assert accepted(sim)["app2"] == ended, "it went on without a token"
+        for user in sim.names:
+            TALLY.measure("logins of a connection at a time, at most", porter.most[user])
+            assert porter.most[user] == 1, porter.most
+        sim.faults()
+        sim.token = sim.log_in(sim.judge)
+        judge(job)
+
+
+for each in THE_FIVE if FULL else THE_FIVE[:1]:
+    globals()[f"test_{each.name}_while_one_user_is_locked_out_for_good"] = functools.partial(locked_out, each)
 
 
 def least_connections(kind, folder):

@@ -5,18 +5,22 @@ What stands between the command and the simulator.
     Toxic     breaks bytes wherever they are (tests/support/toxic_main.c)
     Mangler   knows requests from answers, and spoils every few answers of one message: before that it has the request
               executed, or not, as it is told
+    Porter    stands before the login, is slow, and counts those who ask for a token
 """
+import collections
 import contextlib
 import re
 import socket
 import struct
 import subprocess
 import threading
+import urllib.parse
 
 from tally import TALLY
 
 PATIENCE_S = 120  # of a socket whose other side says nothing: longer than any test waits
 PIECE = 65536
+PONDERS_S = 0.2  # a porter: longer than it takes until all who want a token have asked for it
 ASTRAY = b"/followed"  # where only somebody comes who follows a redirect
 
 
@@ -171,3 +175,45 @@ def before(sim, proxy):
         yield proxy
     finally:
         proxy.close()
+
+
+class Porter(Mangler):
+    """By name of who asks: how often, how many at this moment, and the most that there were at any."""
+
+    def __init__(self, sim):
+        self.asked, self.inside, self.most = (collections.Counter() for _ in range(3))
+        super().__init__(sim)
+
+    def exchange(self, requests, answers, client, server):
+        head, body = requests.message()
+        who = dict(urllib.parse.parse_qsl(body.decode())).get("client_id", "nobody")
+        self.let_in(who)
+        try:
+            server.sendall(head + body)
+            answer = answers.message()
+            self.stop.wait(PONDERS_S)
+        finally:
+            self.let_out(who)
+        client.sendall(b"".join(answer))
+        return True
+
+    def let_in(self, who):
+        with self.lock:
+            self.asked[who] += 1
+            self.inside[who] += 1
+            self.most[who] = max(self.most[who], self.inside[who])
+
+    def let_out(self, who):
+        with self.lock:
+            self.inside[who] -= 1
+
+
+@contextlib.contextmanager
+def at_the_door(sim):
+    """The job logs in by a porter, and speaks to the simulator without him."""
+    porter = Porter(sim)
+    sim.config["Dataverse"]["Authority"] = porter.url
+    try:
+        yield porter
+    finally:
+        porter.close()

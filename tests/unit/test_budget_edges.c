@@ -190,6 +190,83 @@ START_TEST(as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one)
 }
 END_TEST
 
+START_TEST(a_throttle_that_names_no_number_does_not_raise_the_one_that_was_named)
+{
+    struct weir_policy_lease out[12];
+    setup();
+    be_throttled(WEIR_THROTTLE_CONCURRENCY, 8, 0);
+    ck_assert_double_eq(budget->concurrent, 8);
+    now_us += SECONDS(6);
+    for (size_t i = 0; i < COUNT(out); i++)
+        out[i] = lend(0);
+    give_back(&out[11], throttle(WEIR_THROTTLE_CONCURRENCY, 0, 0));
+    ck_assert_double_eq(budget->concurrent, 8);
+    ck_assert_int_eq(budget->concurrent_us, now_us); /* though it was heard */
+}
+END_TEST
+
+/* --- the share that is charged ---------------------------------------------------------------- */
+
+/* Of the twenty minutes of a window, so much is used, and a smaller share was tried so long ago. */
+static void use_share(double used_s, double rho, int64_t tried_ago_us)
+{
+    setup();
+    budget->blind_rho = rho;
+    struct weir_policy_lease lease = lend(0);
+    struct weir_answer answer = answer_ok(SECONDS(used_s / rho));
+    if (used_s > 0)
+        give_back(&lease, answer);
+    budget->tried_us = tried_ago_us < 0 ? WEIR_NEVER : now_us - tried_ago_us;
+}
+
+START_TEST(a_higher_limit_takes_back_a_smaller_share_unless_our_use_explains_it)
+{
+    static const struct {
+        double used_s;
+        int64_t tried_ago_us;
+        double rho; /* afterwards */
+    } rows[] = {
+        { 1000, 1, 1 }, /* and never to more than all of it */
+        { 1500, 1, 0.5 * 2400 / 1500 },
+        { 1500, -1, 0.5 }, /* nothing was tried */
+        { 0, 1, 0.5 },     /* nothing was used */
+        { 2000, 1, 0.5 },  /* as much as explains it */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        use_share(rows[i].used_s, 0.5, rows[i].tried_ago_us);
+        be_throttled(WEIR_THROTTLE_EXECUTION_TIME, 2400 * 1000, 0);
+        ck_assert_double_eq_tol(limit_of(WEIR_BUDGET_EXECUTION), 2.4e9, 1);
+        ck_assert_double_eq_tol(budget->blind_rho, rows[i].rho, 0.001);
+        ck_assert_int_eq(budget->blind_failed, rows[i].rho != 0.5);
+    }
+}
+END_TEST
+
+/* Two thirds of the limit are used: what was tried is to blame if that was a moment ago. */
+START_TEST(a_share_that_was_tried_long_ago_or_has_failed_is_not_what_a_throttle_is_about)
+{
+    static const struct {
+        int64_t tried_ago_us;
+        bool failed;
+        bool blamed;
+    } rows[] = {
+        { SECONDS(100), false, true },
+        { SECONDS(301), false, false },
+        { SECONDS(100), true, false },
+        { -1, false, false },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        use_share(800, 0.5, rows[i].tried_ago_us);
+        budget->blind_failed = rows[i].failed;
+        be_throttled(WEIR_THROTTLE_EXECUTION_TIME, 0, 0);
+        ck_assert_double_eq_tol(budget->blind_rho, rows[i].blamed ? 0.75 : 0.5, 0.001);
+        ck_assert_int_eq(budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].ghost > 0, !rows[i].blamed);
+    }
+}
+END_TEST
+
+/* --- more throttles --------------------------------------------------------------------------- */
+
 START_TEST(caution_grows_with_every_throttle_up_to_a_tenth_and_fades)
 {
     setup();
@@ -308,10 +385,8 @@ enum headers {
     TELLING
 };
 
-/* Two servers; throttles of 55 at a time that name 52, each for a flight after the last. */
-static void be_throttled_together(enum headers headers, int times)
+static void setup_two_servers(enum headers headers)
 {
-    struct weir_policy_lease held[55];
     setup();
     for (int i = 0; i < 4; i++) {
         struct weir_policy_lease lease = lend(0);
@@ -321,19 +396,31 @@ static void be_throttled_together(enum headers headers, int times)
         answer.budget.requests_remaining = headers == TELLING ? 5990 - i : 5990;
         give_back(&lease, answer);
     }
-    for (int i = 0; i < times; i++) {
-        for (int j = 0; j < 55; j++)
-            held[j] = lend(0);
-        struct weir_answer answer = throttle(WEIR_THROTTLE_CONCURRENCY, 52, 0);
-        answer.budget.server_id = 1;
-        give_back(&held[54], answer);
-        for (int j = 0; j < 54; j++) {
-            answer = answer_ok(SECONDS(1));
-            answer.budget.server_id = 1 + j % 2;
-            give_back(&held[j], answer);
-        }
-        now_us += SECONDS(10);
+}
+
+/* A throttle that names 52, for the last of so many at a time. */
+static void be_throttled_with(int at_a_time, int64_t then_us)
+{
+    struct weir_policy_lease held[100];
+    for (int j = 0; j < at_a_time; j++)
+        held[j] = lend(0);
+    struct weir_answer answer = throttle(WEIR_THROTTLE_CONCURRENCY, 52, 0);
+    answer.budget.server_id = 1;
+    give_back(&held[at_a_time - 1], answer);
+    for (int j = 0; j < at_a_time - 1; j++) {
+        answer = answer_ok(SECONDS(1));
+        answer.budget.server_id = 1 + j % 2;
+        give_back(&held[j], answer);
     }
+    now_us += then_us;
+}
+
+/* Two servers; throttles of 55 at a time, each for a flight after the last. */
+static void be_throttled_together(enum headers headers, int times)
+{
+    setup_two_servers(headers);
+    for (int i = 0; i < times; i++)
+        be_throttled_with(55, SECONDS(10));
 }
 
 START_TEST(without_headers_two_throttles_of_all_servers_together_tell_one_account)
@@ -346,6 +433,74 @@ START_TEST(without_headers_two_throttles_of_all_servers_together_tell_one_accoun
     ck_assert_uint_eq(budget->lane_count, 2);
     be_throttled_together(ALWAYS_THE_SAME, 2); /* … if they know anything */
     ck_assert_uint_eq(budget->lane_count, 1);
+}
+END_TEST
+
+START_TEST(throttles_that_one_account_does_not_explain_do_not_tell_of_one)
+{
+    setup_two_servers(NONE);
+    for (int i = 0; i < 5; i++) {
+        be_throttled_with(40, SECONDS(10)); /* one account would have borne them, … */
+        be_throttled_with(65, SECONDS(10)); /* … or would have said so before */
+    }
+    ck_assert_uint_eq(budget->lane_count, 2);
+    be_throttled_with(55, SECONDS(10));
+    be_throttled_with(80, SECONDS(10)); /* one of the servers has reached its limit by itself */
+    be_throttled_with(55, SECONDS(10));
+    ck_assert_uint_eq(budget->lane_count, 2);
+    be_throttled_with(55, SECONDS(10));
+    ck_assert_uint_eq(budget->lane_count, 1);
+}
+END_TEST
+
+START_TEST(two_throttles_of_one_moment_tell_as_much_as_one)
+{
+    setup_two_servers(NONE);
+    be_throttled_with(55, SECONDS(1));
+    be_throttled_with(55, SECONDS(10));
+    ck_assert_uint_eq(budget->lane_count, 2);
+    be_throttled_with(55, SECONDS(10));
+    ck_assert_uint_eq(budget->lane_count, 1);
+}
+END_TEST
+
+/* Requests to two servers in turn, each of which has an answer at once. */
+static void send_to_both(int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(MS(1));
+        answer.budget.server_id = 1 + (uint64_t)(i % 2);
+        give_back(&lease, answer);
+    }
+}
+
+static void be_throttled_at(uint64_t server)
+{
+    struct weir_policy_lease lease = lend(0);
+    struct weir_answer answer = throttle(WEIR_THROTTLE_REQUESTS, 0, 0);
+    answer.budget.server_id = server;
+    give_back(&lease, answer);
+}
+
+/* The first of them is somebody else's as far as anybody knows; the second is explained. */
+START_TEST(a_throttle_that_tells_of_one_account_haunts_nobody)
+{
+    setup_two_servers(NONE);
+    now_us += SECONDS(301); /* in the first window there may be what was used before us */
+    send_to_both(6000);
+    be_throttled_at(1);
+    ck_assert_uint_eq(budget->lane_count, 2);
+    ck_assert_double_gt(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost, 2900);
+    ck_assert_double_eq(budget->lanes[1].quotas[WEIR_BUDGET_REQUESTS].ghost, 0);
+    now_us += SECONDS(10);
+    be_throttled_at(2);
+    ck_assert_uint_eq(budget->lane_count, 1);
+    ck_assert_double_eq(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost, 0);
+    ck_assert_double_eq(budget->lanes[1].quotas[WEIR_BUDGET_REQUESTS].ghost, 0); /* nor was it */
+    now_us += SECONDS(400); /* nothing of ours is left: now it is somebody else's */
+    be_throttled_at(1);
+    ck_assert_double_gt(budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS].ghost, 5900);
 }
 END_TEST
 
@@ -519,12 +674,18 @@ int main(void)
     suite_add(&s, a_throttle_that_our_own_requests_explain_haunts_nobody);
     suite_add(&s, what_will_have_been_kept_is_not_loaded);
     suite_add(&s, as_many_at_a_time_as_are_named_or_one_fewer_than_there_were_but_one);
+    suite_add(&s, a_throttle_that_names_no_number_does_not_raise_the_one_that_was_named);
+    suite_add(&s, a_higher_limit_takes_back_a_smaller_share_unless_our_use_explains_it);
+    suite_add(&s, a_share_that_was_tried_long_ago_or_has_failed_is_not_what_a_throttle_is_about);
     suite_add(&s, caution_grows_with_every_throttle_up_to_a_tenth_and_fades);
     suite_add(&s, a_throttle_on_another_server_shuts_that_one);
     suite_add(&s, a_higher_limit_is_first_what_had_surely_been_sent);
     suite_add(&s, no_time_left_while_no_requests_are_missing_does_not_stop_us_for_good);
     suite_add(&s, after_a_window_of_silence_one_goes_to_look);
     suite_add(&s, without_headers_two_throttles_of_all_servers_together_tell_one_account);
+    suite_add(&s, throttles_that_one_account_does_not_explain_do_not_tell_of_one);
+    suite_add(&s, two_throttles_of_one_moment_tell_as_much_as_one);
+    suite_add(&s, a_throttle_that_tells_of_one_account_haunts_nobody);
     suite_add(&s, servers_that_draw_on_one_account_have_one_lane);
     suite_add(&s, servers_with_accounts_of_their_own_keep_their_lanes);
     suite_add(&s, flights_beyond_those_that_are_kept_are_booked_all_the_same);

@@ -14,6 +14,7 @@ typedef double formula(double in_flight, double at_s);
 
 static struct weir_guard guard;
 static double now_s;
+static double needed; /* at a time, to use the budget up */
 
 static int64_t us(double s)
 {
@@ -30,15 +31,21 @@ static void go_on(formula *seconds, double most, double for_s)
         now_s += took_s / n;
         weir_guard_sample(&guard, n, us(took_s), us(now_s));
         guard.reached = n >= (double)(int)guard.cap;
-        weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
+        weir_guard_turn(&guard, needed, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
     }
+}
+
+static void setup_needing(double floor)
+{
+    guard = (struct weir_guard){ 0 };
+    now_s = 0;
+    needed = floor;
+    weir_guard_turn(&guard, needed, CEILING, us(ROUND_S), us(WINDOW_S), 0);
 }
 
 static void setup(void)
 {
-    guard = (struct weir_guard){ 0 };
-    now_s = 0;
-    weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), 0);
+    setup_needing(FLOOR);
 }
 
 static double steady(double in_flight, double at_s)
@@ -83,7 +90,6 @@ START_TEST(a_server_that_gets_slower_is_left_with_what_it_bears)
 }
 END_TEST
 
-/* At first only a few are sent, later all that may be: it looks as if it were their number. */
 /* A few take as long as all others together, whoever is beside them. */
 static double differing(void)
 {
@@ -113,6 +119,7 @@ START_TEST(where_durations_differ_widely_it_shows_too_what_a_server_bears)
 }
 END_TEST
 
+/* At first only a few are sent, later all that may be: it looks as if it were their number. */
 START_TEST(a_fall_that_makes_nothing_faster_is_taken_back)
 {
     setup();
@@ -126,6 +133,116 @@ START_TEST(a_fall_that_makes_nothing_faster_is_taken_back)
     go_on(changing, CEILING, 90);
     ck_assert(!guard.fallen);
     ck_assert_double_ge(guard.cap, before);
+}
+END_TEST
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+/* Of so many at a time nothing is remembered; the slope leads down to those of which it is. */
+START_TEST(more_at_a_time_than_levels_are_kept_of_come_down_to_what_a_server_bears)
+{
+    setup_needing(WEIR_GUARD_LEVELS + 3);
+    go_on(contended, CEILING, WINDOW_S);
+    ck_assert(guard.fallen);
+    go_on(contended, CEILING, 20.0 * WINDOW_S);
+    ck_assert_double_ge(guard.cap, 5);
+    ck_assert_double_le(guard.cap, 8);
+}
+END_TEST
+
+/* It has fallen, and goes on with so many at a time. */
+static void setup_fallen_to(double cap)
+{
+    setup();
+    guard.fallen = guard.started = true;
+    guard.cap = cap;
+}
+
+START_TEST(a_level_that_is_not_reached_is_not_left_for_the_next)
+{
+    setup_fallen_to(2);
+    go_on(steady, 1, 3.0 * WINDOW_S);
+    ck_assert_double_eq(guard.cap, 2);
+    go_on(steady, CEILING, WINDOW_S);
+    ck_assert_double_ge(guard.cap, 3);
+    setup_fallen_to(1); /* nor down, if there is nothing below */
+    go_on(steady, CEILING, WINDOW_S);
+    ck_assert_double_ge(guard.cap, 3);
+}
+END_TEST
+
+/* With three at a time less gets done than with two. */
+static double bears_two(double in_flight, double at_s)
+{
+    (void)at_s;
+    return in_flight <= 2 ? 2 : 4;
+}
+
+START_TEST(a_level_that_was_no_better_is_not_tried_again_before_it_is_forgotten)
+{
+    setup_fallen_to(2);
+    while (guard.cap < 3 && now_s < WINDOW_S)
+        go_on(bears_two, CEILING, 1);
+    ck_assert_double_eq(guard.cap, 3);
+    while (guard.cap > 2 && now_s < WINDOW_S)
+        go_on(bears_two, CEILING, 1);
+    double back_s = now_s;
+    while (guard.cap <= 2 && now_s < back_s + 10.0 * WINDOW_S)
+        go_on(bears_two, CEILING, 1);
+    ck_assert_double_gt(now_s - back_s, 2.5 * WINDOW_S);
+    ck_assert_double_lt(now_s - back_s, 3.5 * WINDOW_S);
+}
+END_TEST
+
+/* One level after the other would take more than a minute. */
+START_TEST(where_durations_differ_so_far_that_no_level_tells_it_is_the_floor_again)
+{
+    setup_fallen_to(1);
+    go_on(steady_but_differing, CEILING, 60);
+    ck_assert_double_ge(guard.cap, FLOOR);
+}
+END_TEST
+
+/* With three at a time a little more gets done than with two, and with four less. */
+static double bears_three(double in_flight, double at_s)
+{
+    (void)at_s;
+    return in_flight <= 2 ? 2 : in_flight <= 3 ? 2.43 : 4;
+}
+
+START_TEST(a_level_that_was_a_little_better_is_gone_back_to_after_a_while)
+{
+    setup_fallen_to(3);
+    go_on(bears_three, CEILING, 20);
+    guard.cap = 2;
+    guard.changed_us = us(now_s);
+    go_on(bears_three, CEILING, WINDOW_S / 8.0 - ROUND_S);
+    ck_assert_double_eq(guard.cap, 2);
+    go_on(bears_three, CEILING, 4.0 * ROUND_S);
+    ck_assert_double_eq(guard.cap, 3);
+}
+END_TEST
+
+/* From fewer than before the last fall, which was taken back or was not. */
+static void fall_again(bool fallen)
+{
+    setup_fallen_to(3 * FLOOR);
+    guard.fallen = fallen;
+    guard.before = CEILING;
+    guard.fell_us = -us(WINDOW_S);
+    for (int i = 0; i < 100 && guard.cap > FLOOR; i++)
+        go_on(contended, CEILING, 1);
+    ck_assert_double_eq(guard.cap, FLOOR);
+    ck_assert_int_gt(guard.fell_us, 0);
+}
+
+START_TEST(if_falls_do_not_help_as_many_may_go_as_before_the_first_of_them)
+{
+    fall_again(true);
+    ck_assert_double_eq(guard.before, CEILING);
+    fall_again(false);
+    ck_assert_double_ge(guard.before, 3 * FLOOR);
+    ck_assert_double_lt(guard.before, CEILING);
 }
 END_TEST
 
@@ -148,6 +265,7 @@ static void start_in_a_hurry(double cap)
 {
     guard = (struct weir_guard){ 0 };
     now_s = 0;
+    needed = FLOOR;
     hurry(cap);
 }
 
@@ -254,6 +372,12 @@ int main(void)
     suite_add(&s, a_server_that_gets_slower_is_left_with_what_it_bears);
     suite_add(&s, where_durations_differ_widely_it_shows_too_what_a_server_bears);
     suite_add(&s, a_fall_that_makes_nothing_faster_is_taken_back);
+    suite_add(&s, more_at_a_time_than_levels_are_kept_of_come_down_to_what_a_server_bears);
+    suite_add(&s, a_level_that_is_not_reached_is_not_left_for_the_next);
+    suite_add(&s, a_level_that_was_no_better_is_not_tried_again_before_it_is_forgotten);
+    suite_add(&s, where_durations_differ_so_far_that_no_level_tells_it_is_the_floor_again);
+    suite_add(&s, a_level_that_was_a_little_better_is_gone_back_to_after_a_while);
+    suite_add(&s, if_falls_do_not_help_as_many_may_go_as_before_the_first_of_them);
     suite_add(&s, a_short_job_begins_with_more_than_others);
     suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);
     suite_add(&s, a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one);

@@ -224,6 +224,22 @@ START_TEST(runs_are_spread_as_in_a_naive_ledger)
 }
 END_TEST
 
+START_TEST(where_nothing_is_booked_nothing_expires)
+{
+    int64_t window_us = 60 * WEIR_US_PER_S;
+    weir_ledger_init(&ledger, window_us, 0);
+    for (int series = 0; series < WEIR_SERIES_COUNT; series++)
+        ck_assert(weir_ledger_next_expiry_us(&ledger, (enum weir_series)series, 0) == WEIR_FOREVER);
+    weir_ledger_request(&ledger, 0);
+    int64_t at_us = weir_ledger_next_expiry_us(&ledger, WEIR_SERIES_REQUESTS, 0);
+    ck_assert(at_us > window_us && at_us <= window_us + ledger.bucket_us);
+    ck_assert(weir_ledger_next_expiry_us(&ledger, WEIR_SERIES_AT_END, 0) == WEIR_FOREVER);
+    weir_ledger_advance(&ledger, 3 * window_us); /* and when all of it has left */
+    ck_assert(weir_ledger_next_expiry_us(&ledger, WEIR_SERIES_REQUESTS, 3 * window_us) ==
+              WEIR_FOREVER);
+}
+END_TEST
+
 START_TEST(a_charge_is_the_same_amount_in_every_series_and_is_never_forgotten_early)
 {
     struct weir_rng rng;
@@ -295,6 +311,7 @@ int main(void)
     struct suite s = suite_new("budget_ledger");
     suite_add(&s, sums_are_those_of_a_naive_ledger);
     suite_add(&s, runs_are_spread_as_in_a_naive_ledger);
+    suite_add(&s, where_nothing_is_booked_nothing_expires);
     suite_add(&s, a_charge_is_the_same_amount_in_every_series_and_is_never_forgotten_early);
     suite_add(&s, another_window_keeps_what_is_still_inside);
     suite_add(&s, a_measure_is_between_the_sums_of_whole_buckets);

@@ -53,17 +53,13 @@
 void weir_budget_lane_init(struct weir_budget *budget, struct weir_budget_lane *lane,
                            uint64_t server_id, double requests, double execution_us, int64_t now_us)
 {
+    memset(lane, 0, sizeof(*lane));
     lane->server_id = server_id;
     lane->shut_us = WEIR_NEVER;
     lane->heard_us = WEIR_NEVER;
     lane->probe_us = WEIR_NEVER;
-    lane->probe_gap_us = 0;
-    lane->heard.known = false;
-    lane->requests_heard.known = false;
+    lane->foreseen_no = -1;
     lane->unseen.number = -2; /* neither this span nor the one before */
-    lane->untold = 0;
-    lane->left_out = 0;
-    lane->moves = false;
     lane->said[WEIR_BUDGET_REQUESTS] = lane->said[WEIR_BUDGET_EXECUTION] = -1;
     weir_ledger_init(&lane->ledger, budget->window_us, now_us);
     weir_quota_init(&lane->quotas[WEIR_BUDGET_REQUESTS], requests);

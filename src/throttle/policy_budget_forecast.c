@@ -204,6 +204,14 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     return least;
 }
 
+/* Spans of a rhythm since the newest sample. */
+static double passed_since(const struct weir_budget *budget, const struct weir_quota *quota,
+                           int64_t now_us)
+{
+    double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
+    return (double)(now_us - quota->sample_us) / span_us;
+}
+
 /* In a rhythm: what came one period ago comes again, and what came one window ago goes. */
 static double beside_in_rhythm(const struct weir_budget *budget,
                                const struct weir_budget_lane *lane, int which, double grain,
@@ -213,7 +221,7 @@ static double beside_in_rhythm(const struct weir_budget *budget,
     const struct weir_rhythm *rhythm = &quota->rhythm;
     double doubt = budget->lane_count > 1 ? SPREAD_DOUBT : RHYTHM_DOUBT;
     double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
-    double passed = (double)(now_us - quota->sample_us) / span_us;
+    double passed = passed_since(budget, quota, now_us);
     double ghost = weir_quota_ghost(quota, budget->window_us, now_us);
     double least = weir_quota_beside(quota, ghost);
     for (double ahead = passed; ahead <= passed + WEIR_RHYTHM_SPANS; ahead++) {
@@ -259,11 +267,29 @@ bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_
            !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION);
 }
 
-bool weir_budget_has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                            int which)
+/* A rhythm of others is known, and not of so long ago that it does not reach a window ahead. */
+static bool has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                       int which, int64_t now_us)
 {
-    return !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0 &&
-           weir_rhythm_can_tell(&lane->quotas[which].rhythm);
+    const struct weir_quota *quota = &lane->quotas[which];
+    double passed = passed_since(budget, quota, now_us);
+    return quota->first_us != WEIR_NEVER && now_us - quota->first_us >= budget->window_us &&
+           !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0 &&
+           weir_rhythm_can_tell(&quota->rhythm, passed + WEIR_RHYTHM_SPANS + EARLY);
+}
+
+void weir_budget_foresee(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us)
+{
+    int64_t number = now_us / lane->ledger.bucket_us;
+    if (lane->foreseen_no == number)
+        return;
+    lane->foreseen_no = number;
+    for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
+        lane->foreseen[which] = -1;
+        if (has_rhythm(budget, lane, which, now_us))
+            lane->foreseen[which] =
+                beside_in_rhythm(budget, lane, which, grain_of(budget, which), now_us);
+    }
 }
 
 double weir_budget_beside(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -287,7 +313,6 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
             quota, by_the_end_of_the_first(budget, quota, grain, noise, waits, now_us));
     else if (!first && larger(quota->most, quota->highest[0]) > noise)
         then = beside_later(budget, lane, which, now, grain, now_us);
-    if (!first && weir_budget_has_rhythm(budget, lane, which))
-        return larger(fmin(least, then), beside_in_rhythm(budget, lane, which, grain, now_us));
-    return then < least ? then : least;
+    least = fmin(least, then);
+    return first ? least : larger(least, lane->foreseen[which]);
 }

@@ -9,6 +9,7 @@
 #define START_STEEP 1.0   /* slope over its error, squared, from which the start waits */
 #define ORDER_TELLS 2.9   /* answers of a first wave that tell whether they have an order */
 #define ORDER_DOUBT 1.0   /* variances that they may be early by */
+#define HURRY_TELLS 30    /* answers of a hurry that tell that as many may go on */
 #define SLOWER      1.35  /* than the first answers: the start is over */
 #define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
@@ -325,7 +326,8 @@ static void begin(struct weir_guard *guard, double cap, int64_t now_us)
     guard->round_us = now_us;
 }
 
-/* It starts as usual; unless it has fallen meanwhile: that was learned, and stays. */
+/* It starts as usual; unless it has fallen meanwhile, or so many have been seen not to slow each
+ * other: that was learned, and stays. */
 static void take_back(struct weir_guard *guard, double cap, int64_t now_us)
 {
     guard->hurried = false;
@@ -334,6 +336,8 @@ static void take_back(struct weir_guard *guard, double cap, int64_t now_us)
         guard->before = guard->before < cap ? guard->before : cap;
         return;
     }
+    if (guard->started && guard->weight >= HURRY_TELLS)
+        return;
     begin(guard, cap, now_us);
     guard->started = false;
 }

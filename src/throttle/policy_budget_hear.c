@@ -426,6 +426,7 @@ static void merge_lanes(struct weir_budget *budget)
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
     budget->lanes[0].left_out = 0;
+    budget->lanes[0].foreseen_no = -1;
     for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
         weir_quota_forget(&budget->lanes[0].quotas[which]); /* what seemed foreign was ours */
         budget->lanes[0].quotas[which].ghost = 0;

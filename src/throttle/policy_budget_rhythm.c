@@ -2,6 +2,7 @@
 /* What others use in a rhythm; see policy_budget_rhythm.h. */
 #include "throttle/policy_budget_rhythm.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define EVERY    4   /* positions a period is looked for */
@@ -52,7 +53,7 @@ static void keep_until(struct weir_rhythm *rhythm, double position, double total
     int64_t oldest = (int64_t)position - WEIR_RHYTHM_KEPT + 1;
     if (rhythm->since < oldest)
         rhythm->since = oldest;
-    bool known = weir_rhythm_can_tell(rhythm);
+    bool known = weir_rhythm_can_tell(rhythm, position - rhythm->at);
     double comes = known ? weir_rhythm_comes(rhythm, position - rhythm->at) : 0;
     for (int64_t next = rhythm->newest + 1; (double)next <= position; next++) {
         double ahead = (double)next - rhythm->at;
@@ -66,6 +67,7 @@ static void keep_until(struct weir_rhythm *rhythm, double position, double total
 
 void weir_rhythm_note(struct weir_rhythm *rhythm, double foreign, int64_t window_us, int64_t now_us)
 {
+    assert(now_us >= 0);
     double position = (double)now_us / (double)window_us * WEIR_RHYTHM_SPANS;
     bool silent = position - rhythm->at > WEIR_RHYTHM_SPANS;
     if (rhythm->at < 0 || silent || position < rhythm->at) {
@@ -92,12 +94,13 @@ struct fit {
     double chance; /* squared */
 };
 
-/* The sum of n steps that are as likely up as down is spread about its mean by n / 6, and both
- * ends of a period move; beyond three periods it does not grow any more. */
+/* Requests that come by chance, m in a period, differ by m, squared, from one period to another
+ * that has nothing in common with it; within one they have most in common. So over n positions
+ * it is a part of m that grows to all of it within about three periods; and one for rounding. */
 static struct fit fit_of(const struct weir_rhythm *rhythm, double period)
 {
-    int64_t most = rhythm->newest - rhythm->since - (int64_t)ceil(period);
-    int64_t count = most < LOOKED ? most : LOOKED;
+    int64_t there = rhythm->newest - rhythm->since - (int64_t)ceil(period);
+    int64_t count = there < LOOKED ? there : LOOKED;
     if (count < SEEN || (double)count < period)
         return (struct fit){ .off = -1 };
     double base = total_at(rhythm, (double)rhythm->newest) -
@@ -114,7 +117,7 @@ static struct fit fit_of(const struct weir_rhythm *rhythm, double period)
     double mean = sum / n;
     if (base + mean < FEW)
         return (struct fit){ .off = -1 };
-    return (struct fit){ .off = squares / n - mean * mean,
+    return (struct fit){ .off = fmax(0, squares / n - mean * mean),
                          .chance = (base + mean) * fmin(1, n / period / 3) + 1 };
 }
 
@@ -162,12 +165,11 @@ void weir_rhythm_seek(struct weir_rhythm *rhythm, bool moves)
     weir_rhythm_follow(rhythm, period > 0 ? refine(rhythm, period) : 0);
 }
 
-bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm)
+bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm, double ahead)
 {
     double back = fmax(rhythm->period, WEIR_RHYTHM_SPANS);
-    double until = rhythm->at + WEIR_RHYTHM_SPANS;
     return rhythm->period > 0 && rhythm->at - back >= (double)rhythm->since &&
-           until < (double)(rhythm->told + WEIR_RHYTHM_FORETOLD);
+           rhythm->at + ahead < (double)(rhythm->told + WEIR_RHYTHM_FORETOLD);
 }
 
 /* What T grows by after the newest number: the mean of what it grew by in the periods before. */

@@ -35,12 +35,13 @@ struct weir_rhythm {
     double period;                         /* 0: none is known */
     int64_t told;                          /* the newest number when what comes was foretold: … */
     double foretold[WEIR_RHYTHM_FORETOLD]; /* … what T grows by from then on */
-    bool uneven;                           /* they come and go, whether in a rhythm or not */
+    bool uneven; /* they came and went when it was looked for, whether in a rhythm or not */
 };
 
 void weir_rhythm_forget(struct weir_rhythm *rhythm);
 
-/* Others use so much of the window, what was there at the first sample left out. */
+/* Others use so much of the window, what was there at the first sample left out. Times are not
+ * negative. */
 void weir_rhythm_note(struct weir_rhythm *rhythm, double foreign, int64_t window_us,
                       int64_t now_us);
 
@@ -52,8 +53,8 @@ void weir_rhythm_seek(struct weir_rhythm *rhythm, bool moves);
 /* Go by a period, of this budget or of the other one; 0: by none. */
 void weir_rhythm_follow(struct weir_rhythm *rhythm, double period);
 
-/* Whether a period is known, and enough is kept to tell what comes. */
-bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm);
+/* Whether a period is known, and what comes until so much time after the newest sample. */
+bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm, double ahead);
 
 /* What others will use within so much time after the newest sample, … */
 double weir_rhythm_comes(const struct weir_rhythm *rhythm, double ahead);

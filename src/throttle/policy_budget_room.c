@@ -19,12 +19,15 @@
 #include "base/clock.h"
 #include "throttle/policy_budget_state.h"
 
-#define HORIZONS         8    /* in a window, … */
-#define HORIZONS_CROWDED 3    /* … if somebody else seems to use it, in no rhythm that is known */
-#define LISTENS          32   /* times in a window that one goes to hear of somebody else, … */
-#define LISTENS_EVERY    5    /* … so many times what it takes apart at least */
-#define TAIL             2.0  /* times the floor, that may be in flight to the last … */
-#define TAIL_ROOM        2    /* … if there is room for so many times as many */
+#define HORIZONS         8 /* in a window, … */
+#define HORIZONS_CROWDED 3 /* … if somebody else seems to use it, in no rhythm that is known, … */
+#define HORIZONS_END     24  /* … and of a job whose end is known */
+#define LISTENS          32  /* times in a window that one goes to hear of somebody else, … */
+#define LISTENS_EVERY    5   /* … so many times what it takes apart at least */
+#define TAIL             2.0 /* times the floor, that may be in flight to the last … */
+#define TAIL_ROOM        2   /* … if there is room for so many times as many, … */
+#define TAIL_END         4.0 /* … and of a job whose end is known */
+#define TAIL_ROOM_END    1
 #define SHORT_TIMES      1.3  /* that what is left of a short job has room */
 #define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known */
 #define BESIDE           0.8  /* of it, where somebody else may have some in flight */
@@ -288,20 +291,44 @@ static double rush(const struct weir_budget *budget, const struct load *loads, d
     return fmax(1, apart ? most : most / budget->lane_count);
 }
 
-/* Within which what is free is spent. Beside somebody whose next minutes are known there is no need
- * to spread it. */
-static int64_t horizon_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                          bool crowded)
+/* How quickly what is free is spent, and how that ends. */
+struct haste {
+    int64_t horizon_us;
+    double tail; /* times the floor, that may be in flight to the last; 0: it peters out */
+    double room; /* for so many times as many, that there has to be then */
+};
+
+/* Beside somebody whose next minutes are known there is no need to spread it. What a window with
+ * many requests at its beginning got done comes free at the beginning of the next one, and so on:
+ * a job that ends is over the sooner for it. It takes that every request is booked as it runs, on
+ * a server that is known, and that requests do not slow each other. */
+static struct haste haste_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                             double left, bool crowded)
 {
-    bool guess = crowded && !weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_EXECUTION);
-    return budget->window_us / (guess ? HORIZONS_CROWDED : HORIZONS);
+    bool guess = crowded && lane->foreseen[WEIR_BUDGET_EXECUTION] < 0;
+    struct haste haste = { .horizon_us =
+                               budget->window_us / (guess ? HORIZONS_CROWDED : HORIZONS) };
+    if (crowded || !budget->charging.trusted || weir_budget_is_coarse(budget))
+        return haste;
+    bool placed = budget->lane_count == 1 || budget->pinned;
+    if (left > 0 && placed && !budget->guard.fallen &&
+        weir_budget_series(budget) == WEIR_SERIES_ACCRUED)
+        return (struct haste){ .horizon_us = budget->window_us / HORIZONS_END,
+                               .tail = TAIL_END,
+                               .room = TAIL_ROOM_END };
+    if (budget->lane_count == 1) {
+        haste.tail = TAIL;
+        haste.room = TAIL_ROOM;
+    }
+    return haste;
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct load *load, double hurry, double expected_us, int64_t now_us)
+                        const struct load *load, double hurry, double left, double expected_us,
+                        int64_t now_us)
 {
-    bool crowded = is_crowded(budget, lane);
-    int64_t horizon_us = horizon_of(budget, lane, crowded);
+    struct haste haste = haste_of(budget, lane, left, is_crowded(budget, lane));
+    int64_t horizon_us = haste.horizon_us;
     double rho = weir_budget_rho(budget);
     double requests = ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
     bool idle = load->count <= 0;
@@ -320,12 +347,11 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     double by_execution = pace(execution, used, used_later, rho, horizon_us);
     double requests_free = 1 - (sent + load->count) / lane->quotas[WEIR_BUDGET_REQUESTS].limit;
     double execution_free = 1 - used / lane->quotas[WEIR_BUDGET_EXECUTION].limit;
-    if (!crowded && budget->charging.trusted && budget->lane_count == 1 &&
-        !weir_budget_is_coarse(budget)) {
-        double most = TAIL * floor_of(budget, expected_us);
+    if (haste.tail > 0) {
+        double most = haste.tail * floor_of(budget, expected_us);
         double each_us = rho * (expected_us + 2 * budget->spread_us);
-        by_requests = at_least(by_requests, (requests - sent - load->count) / TAIL_ROOM, most);
-        by_execution = at_least(by_execution, (execution - used) / TAIL_ROOM / each_us, most);
+        by_requests = at_least(by_requests, (requests - sent - load->count) / haste.room, most);
+        by_execution = at_least(by_execution, (execution - used) / haste.room / each_us, most);
     }
     if (hurry > 0)
         by_requests = by_execution = hurry;
@@ -415,22 +441,37 @@ static bool is_better(const struct weir_budget *budget, const struct load *loads
     return score > best_score;
 }
 
-/* Somebody else comes and goes on the first server, and nothing is out that would tell when. After
- * a throttle that is taken for his it is waited, unless his rhythm is known: it may be a lower
- * limit. */
-static bool has_to_listen(const struct weir_budget *budget, const struct weir_policy_ask *ask,
+/* Somebody else comes and goes on a server. After a throttle that is taken for his it is waited,
+ * unless his rhythm is known: it may be a lower limit. */
+static bool is_worth_listening(const struct weir_budget *budget,
+                               const struct weir_budget_lane *lane, int64_t now_us)
+{
+    bool known = lane->foreseen[WEIR_BUDGET_REQUESTS] >= 0;
+    int64_t rest_us = known ? budget->window_us / LISTENS : budget->window_us;
+    return lane->quotas[WEIR_BUDGET_REQUESTS].rhythm.uneven && is_crowded(budget, lane) &&
+           (budget->throttled_us == WEIR_NEVER || now_us - budget->throttled_us > rest_us);
+}
+
+/* The server, of those on which somebody else comes and goes, that has been silent for longest,
+ * once nothing is out that would tell when. WEIR_BUDGET_ANY: none. */
+static uint32_t listen_to(const struct weir_budget *budget, const struct weir_policy_ask *ask,
                           double expected_us, int64_t now_us)
 {
-    const struct weir_budget_lane *lane = &budget->lanes[0];
-    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
-    bool known = weir_budget_has_rhythm(budget, lane, WEIR_BUDGET_REQUESTS);
-    int64_t rest_us = known ? budget->window_us / LISTENS : budget->window_us;
     int64_t silent_us = now_us - budget->activity_us;
-    return budget->flight_count == 0 && requests->rhythm.uneven && is_crowded(budget, lane) &&
-           now_us > budget->reopens_us && !(budget->pinned && is_shut(budget, ask, 0, now_us)) &&
-           (budget->throttled_us == WEIR_NEVER || now_us - budget->throttled_us > rest_us) &&
-           silent_us > budget->window_us / LISTENS &&
-           (double)silent_us > LISTENS_EVERY * expected_us;
+    uint32_t longest = WEIR_BUDGET_ANY;
+    if (budget->flight_count > 0 || now_us <= budget->reopens_us ||
+        silent_us <= budget->window_us / LISTENS ||
+        (double)silent_us <= LISTENS_EVERY * expected_us)
+        return longest;
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        const struct weir_budget_lane *lane = &budget->lanes[i];
+        bool shut = budget->pinned && is_shut(budget, ask, i, now_us);
+        bool longer =
+            longest == WEIR_BUDGET_ANY || lane->heard_us < budget->lanes[longest].heard_us;
+        if (!shut && longer && is_worth_listening(budget, lane, now_us))
+            longest = i;
+    }
+    return longest;
 }
 
 /* For a whole window nothing was sent, nothing came back and no Retry-After held: whatever we used
@@ -455,13 +496,16 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     double best_score = -2;
     bool all_fit = true;
 
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        weir_ledger_advance(&budget->lanes[i].ledger, now_us);
+        weir_budget_foresee(budget, &budget->lanes[i], now_us);
+    }
     weigh(budget, expected_us, now_us, loads);
     double hurry = rush(budget, loads, ask->left, expected_us, now_us);
     turn_guard(budget, hurry, ask->left, expected_us, now_us);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         struct weir_budget_lane *lane = &budget->lanes[i];
-        weir_ledger_advance(&lane->ledger, now_us);
-        struct room room = look(budget, lane, &loads[i], hurry, expected_us, now_us);
+        struct room room = look(budget, lane, &loads[i], hurry, ask->left, expected_us, now_us);
         level += room.cap;
         if (loads[i].count + 1 > budget->guard.cap)
             budget->guard.reached = true;
@@ -490,10 +534,11 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
     }
     if (budget->flight_count >= WEIR_BUDGET_FLIGHTS_MAX)
         ok = false;
-    if (!ok && has_to_listen(budget, ask, expected_us, now_us)) {
+    uint32_t silent = ok ? WEIR_BUDGET_ANY : listen_to(budget, ask, expected_us, now_us);
+    if (silent != WEIR_BUDGET_ANY) {
         ok = true;
         search = false;
-        best = 0;
+        best = silent;
     }
     if (!ok && !has_been_silent(budget, now_us)) {
         refuse(budget, worst.bound_by, now_us, ret);

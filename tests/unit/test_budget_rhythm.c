@@ -91,7 +91,7 @@ static void hear(formula *rate, int for_s, int silent_from_s, int silent_to_s)
 /* What will have come and gone a time ahead, against what chance brings to it. */
 static void foretells(formula *rate)
 {
-    ck_assert(weir_rhythm_can_tell(&rhythm));
+    ck_assert(weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     for (int ahead_s = 10; ahead_s <= WINDOW_S; ahead_s += 10) {
         double due = 0;
         for (int i = 0; i < ahead_s; i++)
@@ -132,7 +132,7 @@ START_TEST(who_comes_at_any_time_has_no_rhythm)
     for (int i = 0; i < 300; i++) {
         hear(steady, 19, 0, 0);
         ck_assert(!rhythm.uneven);
-        ck_assert(!weir_rhythm_can_tell(&rhythm));
+        ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     }
 }
 END_TEST
@@ -144,8 +144,8 @@ START_TEST(bursts_at_odd_times_are_uneven_and_no_rhythm)
     for (int i = 0; i < 50; i++) {
         hear(now_and_then, 19, 0, 0);
         ck_assert(rhythm.uneven);
-        ck_assert_msg(!weir_rhythm_can_tell(&rhythm), "%g s at %d s", rhythm.period * SPAN_S,
-                      now_s);
+        ck_assert_msg(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS), "%g s at %d s",
+                      rhythm.period * SPAN_S, now_s);
     }
 }
 END_TEST
@@ -154,7 +154,7 @@ START_TEST(what_does_not_move_has_no_rhythm)
 {
     setup();
     hear(in_bursts, 3 * WINDOW_S, 0, 0);
-    ck_assert(weir_rhythm_can_tell(&rhythm));
+    ck_assert(weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     for (int i = 0; i < 8; i++) {
         now_s += 5;
         sums[now_s] = sums[now_s - 5];
@@ -162,7 +162,7 @@ START_TEST(what_does_not_move_has_no_rhythm)
                          now_s * INT64_C(1000000));
         weir_rhythm_seek(&rhythm, false);
     }
-    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     ck_assert(!rhythm.uneven);
 }
 END_TEST
@@ -171,9 +171,9 @@ START_TEST(who_stays_away_has_no_rhythm_any_more)
 {
     setup();
     hear(on_and_off, 4 * WINDOW_S, 0, 0);
-    ck_assert(weir_rhythm_can_tell(&rhythm));
+    ck_assert(weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     hear(nobody, 2 * WINDOW_S, 0, 0);
-    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
 }
 END_TEST
 
@@ -194,7 +194,7 @@ START_TEST(a_window_without_a_sample_is_a_new_beginning)
     setup();
     hear(in_bursts, 3 * WINDOW_S, 0, 0);
     hear(in_bursts, WINDOW_S + 20, now_s, now_s + WINDOW_S + 10);
-    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     ck_assert_int_ge(rhythm.since, (int64_t)((now_s - 20) / SPAN_S));
     hear(in_bursts, 3 * WINDOW_S, 0, 0); /* what was in the window then does not mislead for good */
     foretells(in_bursts);
@@ -206,7 +206,7 @@ START_TEST(a_clock_that_goes_back_is_a_new_beginning)
     setup();
     hear(in_bursts, 3 * WINDOW_S, 0, 0);
     weir_rhythm_note(&rhythm, 100, WINDOW_S * INT64_C(1000000), 5000000);
-    ck_assert(!weir_rhythm_can_tell(&rhythm));
+    ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
     ck_assert_double_eq(rhythm.total, 100);
 }
 END_TEST
@@ -223,12 +223,12 @@ START_TEST(another_budget_follows_the_same_period)
                          now_s * INT64_C(1000000));
         weir_rhythm_follow(&time, rhythm.period);
     }
-    ck_assert(weir_rhythm_can_tell(&time));
+    ck_assert(weir_rhythm_can_tell(&time, WEIR_RHYTHM_SPANS));
     for (double ahead = 0; ahead <= 64; ahead++)
         ck_assert_double_eq_tol(weir_rhythm_comes(&time, ahead),
                                 2e6 * weir_rhythm_comes(&rhythm, ahead), 1);
     weir_rhythm_follow(&time, 0);
-    ck_assert(!weir_rhythm_can_tell(&time));
+    ck_assert(!weir_rhythm_can_tell(&time, WEIR_RHYTHM_SPANS));
 }
 END_TEST
 

@@ -576,6 +576,75 @@ START_TEST(a_change_of_level_is_logged_at_debug)
 }
 END_TEST
 
+#define MANY 20
+
+static atomic_int reopened[MANY];
+
+static void count_reopened(void *ctx, const struct weir_log_record *record)
+{
+    char text[512];
+    (void)ctx;
+    if (strcmp(record->event, "reopened") != 0)
+        return;
+    weir_log_format_text(record, text, sizeof(text));
+    const char *name = strstr(text, "Connection=AppUser");
+    must(name);
+    atomic_fetch_add(&reopened[strtol(name + strlen("Connection=AppUser"), NULL, 10) - 1], 1);
+}
+
+static struct weir_pool *make_pool_of_many(const struct weir_log_sink *sink)
+{
+    static char names[MANY][16];
+    struct weir_connection_options many[MANY] = { 0 };
+    struct weir_pool *pool = NULL;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "AppUser%d", i + 1);
+        many[i].name = names[i];
+    }
+    options.connections = many;
+    options.connection_count = MANY;
+    options.adaptive_rate.policy = "Fixed";
+    options.adaptive_rate.fixed_parallelism = 1;
+    ck_assert_int_eq(weir_pool_new(&options, sink, &pool, NULL), WEIR_OK);
+    return pool;
+}
+
+/* Taking turns, all wait for the first connection, and with it all the others are used again. */
+START_TEST(more_steps_at_once_than_fit_one_list_are_all_logged)
+{
+    struct weir_log_sink sink = { WEIR_LOG_DEBUG, count_reopened, NULL };
+    struct weir_lease leases[MANY];
+    struct wait waits[MANY];
+    pthread_t threads[MANY];
+    setup();
+    options.pool.selection_strategy = "RoundRobin";
+    struct weir_pool *pool = make_pool_of_many(&sink);
+    for (int i = 0; i < MANY; i++)
+        leases[i] = acquire(pool);
+    for (int i = 0; i < MANY; i++) {
+        release(pool, leases[i], answer_throttle(MINUTES(5)));
+        atomic_store(&reopened[i], 0);
+    }
+    for (int i = 0; i < MANY; i++) {
+        waits[i] = (struct wait){ .pool = pool };
+        pthread_create(&threads[i], NULL, wait_for_lease, &waits[i]);
+    }
+    until_waiting(pool, MANY);
+    for (int i = 1; i < MANY; i++)
+        weir_pool_clear_throttle(pool, leases[i].connection_name);
+    ck_assert_uint_eq(waiters(pool), MANY);
+    weir_pool_clear_throttle(pool, leases[0].connection_name);
+    ck_assert_uint_eq(waiters(pool), 0);
+    for (int i = 0; i < MANY; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_int_eq(waits[i].status, WEIR_OK);
+    }
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(atomic_load(&reopened[i]), 1);
+    weir_pool_free(pool);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("blocking");
@@ -594,5 +663,6 @@ int main(void)
     suite_add(&s, every_step_of_a_throttle_is_logged_with_its_fields);
     suite_add(&s, a_sink_gets_only_the_levels_that_it_wants);
     suite_add(&s, a_change_of_level_is_logged_at_debug);
+    suite_add(&s, more_steps_at_once_than_fit_one_list_are_all_logged);
     return suite_run(&s);
 }

@@ -599,6 +599,25 @@ START_TEST(flights_beyond_those_that_are_kept_are_booked_all_the_same)
 }
 END_TEST
 
+/* Each server would take fifty. */
+START_TEST(all_servers_together_are_not_given_more_than_flights_are_kept)
+{
+    setup();
+    for (uint64_t server = 1; server <= WEIR_LANES_MAX; server++) {
+        struct weir_policy_lease lease = lend(0);
+        struct weir_answer answer = answer_ok(SECONDS(1));
+        answer.budget.server_id = server;
+        give_back(&lease, answer);
+    }
+    ck_assert_uint_eq(budget->lane_count, WEIR_LANES_MAX);
+    budget->guard.cap = 50;
+    budget->guard.started = true;
+    now_us += SECONDS(1);
+    ck_assert(ask().ok);
+    ck_assert_int_eq(weir_policy_budget.level(budget), WEIR_BUDGET_FLIGHTS_MAX);
+}
+END_TEST
+
 START_TEST(of_too_many_kinds_the_least_known_is_forgotten)
 {
     setup();
@@ -713,6 +732,7 @@ int main(void)
     suite_add(&s, servers_that_draw_on_one_account_have_one_lane);
     suite_add(&s, servers_with_accounts_of_their_own_keep_their_lanes);
     suite_add(&s, flights_beyond_those_that_are_kept_are_booked_all_the_same);
+    suite_add(&s, all_servers_together_are_not_given_more_than_flights_are_kept);
     suite_add(&s, of_too_many_kinds_the_least_known_is_forgotten);
     suite_add(&s, what_was_not_sent_is_not_booked);
     suite_add(&s, an_answer_that_never_came_is_booked_as_if_it_had);

@@ -163,6 +163,22 @@ START_TEST(a_short_job_leaves_room_for_somebody_else_and_does_not_hurry_where_li
 }
 END_TEST
 
+/* A thousand requests of a second each are left, of twelve hundred that there is room for: enough
+ * to go on hurrying, and too many to go on if they slow each other. */
+START_TEST(a_job_in_a_hurry_whose_requests_slow_each_other_has_to_be_shorter)
+{
+    for (int fallen = 0; fallen < 2; fallen++) {
+        setup();
+        work(1, SECONDS(1));
+        left = 1000;
+        budget->guard.hurried = budget->guard.started = true;
+        budget->guard.fallen = fallen;
+        ck_assert(ask(0).ok);
+        ck_assert_int_eq(budget->guard.hurried, !fallen);
+    }
+}
+END_TEST
+
 /* All that may go, goes, and is answered after so long: the numbers that went, round by round. */
 START_TEST(the_start_goes_as_answers_come)
 {
@@ -555,6 +571,7 @@ int main(void)
     suite_add(&s, a_short_job_goes_at_once);
     suite_add(&s,
               a_short_job_leaves_room_for_somebody_else_and_does_not_hurry_where_little_is_left);
+    suite_add(&s, a_job_in_a_hurry_whose_requests_slow_each_other_has_to_be_shorter);
     suite_add(&s, the_start_goes_as_answers_come);
     suite_add(&s, the_start_waits_where_the_first_wave_shows_a_knee);
     suite_add(&s, a_full_window_admits_nothing_until_something_leaves_it);

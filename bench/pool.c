@@ -3,7 +3,8 @@
  * What a lease costs: ask + begin + settle through the pool's core, at 1 … 10,000 connections, by
  * strategy and by policy, and at 1,000 connections with all of their 52 slots lent; beside one heap
  * operation of the same size. Processor time; medians of rounds that take turns. A policy's
- * decisions are what it costs more than Fixed, which decides nothing.
+ * decisions are what it costs more than Fixed, which decides nothing. Budget@N: answers of N web
+ * servers have budget headers, so that each connection keeps the books of N lanes.
  *
  *     build/release/bench/bench_pool [quick]     quick: 100 connections, and no more than that
  */
@@ -26,6 +27,7 @@ struct contest {
     uint32_t hint;
     const char *strategy;
     const char *policy;
+    uint32_t servers; /* whose answers have budget headers; 0: none has */
 };
 
 static void make_names(struct weir_connection_options *connections, char (*names)[16],
@@ -51,9 +53,25 @@ static uint32_t lend(struct weir_core *core, struct weir_lease *out, uint32_t mo
     return count;
 }
 
+/* What a server says after so many answers, one for every second and slot: up to a window of them
+ * have been booked. */
+static void add_headers(struct weir_answer *answer, const struct contest *contest,
+                        uint64_t server_id, uint64_t answers)
+{
+    uint64_t turn = answers / contest->connections;
+    uint64_t booked = turn < 300 * contest->lent ? turn : 300 * contest->lent;
+    answer->budget = (struct weir_budget_headers){
+        .requests_known = true,
+        .requests_remaining = (int64_t)(6000 - booked / contest->servers),
+        .execution_known = true,
+        .execution_remaining_us = (int64_t)(1200 - booked / contest->servers) * WEIR_US_PER_S,
+        .server_id = server_id ? server_id : 1 + answers % contest->servers,
+    };
+}
+
 /* Every turn gives the oldest back, after a second, and takes another. */
-static double take_turns(struct weir_core *core, struct weir_lease *out, uint32_t count,
-                         int64_t now_us)
+static double take_turns(struct weir_core *core, const struct contest *contest,
+                         struct weir_lease *out, uint32_t count, int64_t now_us)
 {
     struct weir_answer answer = { .verdict = { .retry_after_us = -1 },
                                   .duration_us = WEIR_US_PER_S };
@@ -63,6 +81,8 @@ static double take_turns(struct weir_core *core, struct weir_lease *out, uint32_
     for (uint32_t i = 0; i < TURNS; i++) {
         struct weir_lease *lease = &out[i % count];
         now_us += step_us;
+        if (contest->servers)
+            add_headers(&answer, contest, lease->server_id, i);
         weir_core_settle(core, lease, &answer, now_us);
         weir_core_try(core, NULL, now_us, &grant);
         if (grant.status)
@@ -94,7 +114,7 @@ static double measure_pool(const struct contest *contest, uint32_t *ret_lent)
     for (uint32_t i = 0; i < count; i++)
         weir_core_hint(&core, i, contest->hint, now_us);
     *ret_lent = lend(&core, out, count * contest->lent, now_us);
-    double ns = take_turns(&core, out, *ret_lent, now_us);
+    double ns = take_turns(&core, contest, out, *ret_lent, now_us);
     weir_core_release(&core);
     free(out);
     free(connections);
@@ -130,8 +150,11 @@ static void run(const struct contest *contest)
         heap[i] = measure_heap(contest->connections);
     }
     double decided = median_of(more, ROUNDS);
+    char policy[32];
+    snprintf(policy, sizeof(policy), contest->servers ? "%s@%u" : "%s", contest->policy,
+             contest->servers);
     printf("%u connections, %u lent, %s %s: %.0f ns, %.0f decided, heap %.0f ns\n",
-           contest->connections, lent, contest->strategy, contest->policy, median_of(took, ROUNDS),
+           contest->connections, lent, contest->strategy, policy, median_of(took, ROUNDS),
            decided > 0 && strcmp(contest->policy, "Fixed") ? decided : 0.0,
            median_of(heap, ROUNDS));
 }
@@ -140,15 +163,22 @@ int main(int argc, char **argv)
 {
     static const char *const strategies[] = { "ThrottleAware", "RoundRobin", "LeastConnections" };
     static const char *const policies[] = { "Dop", "Budget", "Fixed" };
+    static const struct contest budgets[] = {
+        { 100, 2, HINT, "Headroom", "Budget", 1 },
+        { 25, 8, HINT, "Headroom", "Budget", 4 },
+        { 250, 8, HINT, "Headroom", "Budget", 4 },
+    };
     bool quick = argc > 1 && strcmp(argv[1], "quick") == 0;
     for (uint32_t count = quick ? 100 : 1; count <= (quick ? 100 : 10000); count *= 10) {
         for (int i = 0; i < (quick ? 1 : 3); i++)
-            run(&(struct contest){ count, 2, HINT, strategies[i], "Aimd" });
+            run(&(struct contest){ count, 2, HINT, strategies[i], "Aimd", 0 });
         for (int i = 0; i < (quick ? 0 : 3); i++)
-            run(&(struct contest){ count, 2, HINT, strategies[0], policies[i] });
+            run(&(struct contest){ count, 2, HINT, strategies[0], policies[i], 0 });
     }
+    for (int i = 0; i < (quick ? 0 : 3); i++) /* a hundred lanes, and a thousand */
+        run(&budgets[i]);
     for (int i = 0; i < (quick ? 0 : 3); i++)
         run(&(struct contest){ 1000, WEIR_PARALLELISM_MAX, WEIR_PARALLELISM_MAX, strategies[i],
-                               "Dop" });
+                               "Dop", 0 });
     return 0;
 }

@@ -24,6 +24,7 @@
 #define SOMEBODY     3    /* requests that tell of another client */
 #define YOUNG        1.05 /* times the most that was seen, in the second window */
 #define EARLY        1.0  /* span of a rhythm by which they may come sooner */
+#define FORESEEN     2    /* buckets of the ledger for which what is foreseen holds */
 #define STAYS        0.15 /* of the limit: more than a coarse window keeps of ours at its best */
 
 double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
@@ -280,7 +281,7 @@ static bool has_rhythm(const struct weir_budget *budget, const struct weir_budge
 
 void weir_budget_foresee(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us)
 {
-    int64_t number = now_us / lane->ledger.bucket_us;
+    int64_t number = now_us / (FORESEEN * lane->ledger.bucket_us);
     if (lane->foreseen_no == number)
         return;
     lane->foreseen_no = number;

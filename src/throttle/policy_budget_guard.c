@@ -312,7 +312,7 @@ static void look(struct weir_guard *guard, double floor, int64_t round_us, int64
         return;
     if (guard->cap > floor && is_too_high(guard, floor)) {
         fall(guard, floor, now_us);
-    } else if (guard->fallen && guard->cap < floor && !tells) {
+    } else if (guard->fallen && guard->cap < floor) { /* levels cannot be told apart */
         set_cap(guard, floor, now_us);
     } else if (guard->reached && guard->started && (!guard->fallen || since_us > window_us)) {
         guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;

@@ -365,14 +365,14 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         room.bound_by = WEIR_BOUND_BUDGET_EXECUTION;
     if (!requests_fit)
         room.bound_by = WEIR_BOUND_BUDGET_REQUESTS;
-    if (room.cap > budget->guard.cap) {
+    double bears = budget->concurrent;
+    if (budget->elsewhere > 0) /* they may have one account */
+        bears = fmax(1, bears / budget->lane_count);
+    if (room.cap > budget->guard.cap && budget->guard.cap < bears) {
         room.cap = budget->guard.cap;
         if (room.fits)
             room.bound_by = WEIR_BOUND_GUARD;
     }
-    double bears = budget->concurrent;
-    if (budget->elsewhere > 0) /* they may have one account */
-        bears = fmax(1, bears / budget->lane_count);
     if (room.cap > bears) {
         room.cap = bears;
         if (room.fits)

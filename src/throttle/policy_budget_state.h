@@ -75,7 +75,7 @@ struct weir_budget_lane {
     double heard_own;               /* what our use was taken for then */
     int64_t probe_us; /* a coarse window: no request before, while none is in flight */
     int64_t probe_gap_us;
-    int64_t foreseen_no;                /* the bucket of the ledger in which it was foreseen: … */
+    int64_t foreseen_no;                /* the pair of buckets in which it was foreseen: … */
     double foreseen[WEIR_BUDGET_COUNT]; /* … ours beside others in a rhythm; -1: in none */
 };
 
@@ -268,8 +268,8 @@ bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_b
  * policy_budget_forecast.c. */
 bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane);
 
-/* Foresee what is ours beside others whose rhythm is known, once in a bucket of the ledger: it is
- * too much work for every request that asks. In policy_budget_forecast.c. */
+/* Foresee what is ours beside others whose rhythm is known, once in two buckets of the ledger: it
+ * is too much work for every request that asks. In policy_budget_forecast.c. */
 void weir_budget_foresee(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us);
 
 /* What we may have in a window, now and for as long as what we have there stays: others may use

@@ -149,6 +149,7 @@ static void keep_books(struct weir_budget *budget, const struct books *books, in
 #define TIME     WEIR_BOUND_BUDGET_EXECUTION
 #define PACING   WEIR_BOUND_PACING
 #define GUARD    WEIR_BOUND_GUARD
+#define AT_ONCE  WEIR_BOUND_CONCURRENCY
 
 /*
  * What is ours is the limit without what others use, less 1.5 % where no header tells: of 6,000
@@ -213,9 +214,9 @@ START_TEST(budget_decides_by_its_books)
         /* Headers tell, and nothing is in flight: requests go to the last one. */
         { { AS_MANY, .told = true, .used = 5999, .ago_s = 100 }, true, PACING, ANY },
         { { AS_MANY, .told = true, .used = 6000, .ago_s = 100 }, false, REQUESTS, ANY },
-        /* Three at a time is all that the service bears; the guard allows no more then either. */
-        { { FEW, .in_flight = 2 }, true, ANY, 3 },
-        { { FEW, .in_flight = 3 }, false, ANY, 3 },
+        /* Three at a time is all that the service bears; the guard has nothing to add to that. */
+        { { FEW, .in_flight = 2 }, true, AT_ONCE, 3 },
+        { { FEW, .in_flight = 3 }, false, AT_ONCE, 3 },
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         static const struct weir_ask plain;

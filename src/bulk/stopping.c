@@ -4,12 +4,12 @@
  *
  *     stop ──▶ nothing is sent; what waits is given up; what is not on the wire is cancelled;
  *              flights may come home ─┬─▶ OVER
- *                30 s later: what is left is cancelled ┘
+ *                29 s later: what is left is cancelled ┘
  */
 #include "base/mem.h"
 #include "bulk/executor_parts.h"
 
-#define COME_HOME_US (30 * WEIR_US_PER_S)
+#define COME_HOME_US (29 * WEIR_US_PER_S) /* and within thirty the process has ended */
 
 /* Nobody answers: before the first answer, and after it. */
 #define FIRST_CONTACT_US (15 * WEIR_US_PER_S)

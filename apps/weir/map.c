@@ -58,7 +58,7 @@ static enum weir_status ask_others(struct weir_client *client, const struct weir
 {
     struct weir_table_list names = { 0 };
     if (weir_mapping_tables(table, columns, NULL, &names, NULL))
-        return WEIR_OK; /* a header that cannot be read so is what a mapping is for */
+        return WEIR_OK; /* too many tables: a mapping is there to say which are meant */
     enum weir_status status = WEIR_OK;
     ret->tables = weir_calloc(names.count + 1, sizeof(*ret->tables));
     for (uint32_t i = 0; i < names.count && !status; i++) {

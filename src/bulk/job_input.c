@@ -148,6 +148,7 @@ bool weir_job_reads_streams(const struct weir_job *job)
 static void keep_names(struct weir_job *job, const struct weir_record *record)
 {
     uint32_t count = record->problem ? 0 : record->cell_count;
+    job->first_file = record->place.file;
     struct weir_str *names = weir_arena_take(job->texts, (count ? count : 1) * sizeof(*names));
     job->first_names = (struct weir_columns){ names, 0 };
     for (uint32_t i = 0; names && i < count; i++) {
@@ -189,6 +190,11 @@ enum weir_status weir_job_columns(struct weir_job *job, struct weir_columns *ret
         status = read_first(job, err);
     *ret = job->first_names;
     return status;
+}
+
+const char *weir_job_input_name(const struct weir_job *job)
+{
+    return job->reader ? weir_reader_name(job->reader, job->first_file) : NULL;
 }
 
 /* --- again ------------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@
 #include "client/describe.h"
 #include "client/listing.h"
 #include "protocol/metadata_text.h"
+#include "records/source.h"
 
 /* --- notes ------------------------------------------------------------------------------------ */
 
@@ -62,6 +63,9 @@ void weir_job_notes_add_tables(struct weir_job_notes *notes, const struct weir_j
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
+
+/* How much of a column's name goes into a message. */
+#define COLUMN_QUOTED_MAX 80
 
 static struct weir_patience patience(const struct weir_job *job)
 {
@@ -110,15 +114,32 @@ enum weir_status weir_job_describe(struct weir_job *job, struct weir_error *err)
     return status;
 }
 
-static enum weir_status describe_other(struct weir_job *job, const char *name,
+/* A table that is not there, with the column of the input that leads to it; NULL: none does. */
+static enum weir_status fail_other(const struct weir_job *job, const char *column,
+                                   const struct weir_error *why, struct weir_error *err)
+{
+    struct weir_error whole = *why;
+    if (column && why->status == WEIR_E_NOT_FOUND) {
+        struct weir_str name = weir_str_cut(weir_str_from(column), COLUMN_QUOTED_MAX);
+        weir_fail(&whole, why->status, "%s, column \"%.*s\": %s",
+                  weir_source_title(weir_job_input_name(job)).text, (int)name.len, name.ptr,
+                  why->message);
+        whole.http_status = why->http_status;
+    }
+    if (err)
+        *err = whole;
+    return why->status;
+}
+
+static enum weir_status describe_other(struct weir_job *job, const char *name, const char *column,
                                        struct weir_error *err)
 {
     struct weir_description description;
     struct weir_table *table;
+    struct weir_error why;
     if (!recall(job, name, &table)) {
-        enum weir_status status = ask(job, name, &description, err);
-        if (status)
-            return status;
+        if (ask(job, name, &description, &why))
+            return fail_other(job, column, &why, err);
         table = description.table;
     }
     job->others[job->other_count++] = table;
@@ -136,7 +157,7 @@ enum weir_status weir_job_describe_others(struct weir_job *job, struct weir_erro
         return status;
     job->others = weir_calloc(list.count ? list.count : 1, sizeof(struct weir_table *));
     for (uint32_t i = 0; !status && i < list.count; i++)
-        status = describe_other(job, list.names[i], err);
+        status = describe_other(job, list.names[i], list.columns[i], err);
     weir_table_list_release(&list);
     return status;
 }

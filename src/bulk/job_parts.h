@@ -66,6 +66,7 @@ struct weir_job {
     int stop_fds[2];            /* tells a reader of streams to stop; -1: not there */
     struct weir_reader *reader; /* the first: its columns are the job's; NULL: rows are handed in */
     struct weir_columns first_names; /* of an input without columns; no names: not read */
+    uint32_t first_file;             /* … that has them; with columns all files do */
     struct weir_mapping *mapping;
     enum weir_pass last_pass;
     struct weir_plan plan; /* of the pass under way … */
@@ -193,6 +194,9 @@ enum weir_status weir_job_open_files(struct weir_job *job, struct weir_reader_op
 enum weir_status weir_job_reopen_files(struct weir_job *job, const struct weir_journal_view *view,
                                        enum weir_pass pass, int stdin_fd, struct weir_reader **ret,
                                        struct weir_error *err);
+
+/* As people know the file that has weir_job_columns(), the first; NULL: rows are handed in. */
+const char *weir_job_input_name(const struct weir_job *job);
 
 /* Of all files; 0: it is not known how long they are. */
 int64_t weir_job_bytes(const struct weir_job *job);

@@ -96,6 +96,7 @@ static enum weir_status map(struct weir_job *job, struct weir_error *err)
         .ids = job->ids,
     };
     enum weir_status status = weir_job_columns(job, &options.columns, err);
+    options.input = weir_job_input_name(job); /* that has those columns */
     if (!status)
         status = weir_mapping_new(&options, &job->mapping, err);
     return status ? status : weir_job_read_references(job, err);

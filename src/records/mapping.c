@@ -125,6 +125,7 @@ static struct weir_mapping *begin(const struct weir_mapping_options *options)
     mapping->operation = options->operation;
     mapping->ids = options->ids;
     mapping->spec = options->spec;
+    mapping->input = options->input;
     mapping->empty = options->empty;
     mapping->zone = options->zone;
     mapping->named = options->named && !options->raw;

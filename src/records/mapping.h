@@ -49,7 +49,7 @@ enum weir_pass {
     WEIR_PASSES
 };
 
-/* Tables, columns, zone and spec are borrowed as long as the mapping lives. */
+/* Tables, columns, zone, spec and the input's name are borrowed as long as the mapping lives. */
 struct weir_mapping_options {
     const struct weir_table *table;
     const struct weir_table *const *others; /* that lookups point to: weir_mapping_tables() */
@@ -66,6 +66,8 @@ struct weir_mapping_options {
                            and names, too */
     bool named;         /* records have names of their own: JSON Lines */
     size_t connections; /* that rows are spread over */
+    const char *input;  /* as messages call the file of the columns: its path, or "standard
+                           input"; NULL: none, they speak of "the input" */
     struct weir_columns columns; /* of the input; if named: names that are known to come, of the
                                     first row for example, or none */
     struct weir_row_ids ids;     /* to make ids from */
@@ -74,14 +76,15 @@ struct weir_mapping_options {
 /* Names of tables, owned. */
 struct weir_table_list {
     char **names;
+    char **columns; /* of the input, that lead to each; NULL: a mapping file or a constant does */
     uint32_t count;
 };
 
 /*
  * Which tables must be described besides `table`, so that lookups can point to them: those that the
  * columns or the spec name, and those to which plain lookup columns point. Whatever else is wrong
- * with the columns is said by weir_mapping_new().
- *   WEIR_E_INVALID  a target that cannot be read; more than WEIR_LOOKUP_TABLES_MAX tables
+ * with the columns, as a target that cannot be read, is said by weir_mapping_new().
+ *   WEIR_E_INVALID  more than WEIR_LOOKUP_TABLES_MAX tables
  */
 enum weir_status weir_mapping_tables(const struct weir_table *table, struct weir_columns columns,
                                      const struct weir_spec *spec, struct weir_table_list *ret,

@@ -223,11 +223,11 @@ static enum weir_status fail_twice(const struct weir_mapping *mapping, const str
                          b->column->name, WEIR_QUOTED(before));
     if (weir_str_equal(name, before))
         return weir_fail(err, WEIR_E_INVALID,
-                         "the input has the column \"%.*s\" twice; the table \"%s\" takes it once",
-                         WEIR_QUOTED(name), mapping->table->name);
-    return weir_fail(err, WEIR_E_INVALID,
-                     "the columns \"%.*s\" and \"%.*s\" of the input both go to \"%s\"",
-                     WEIR_QUOTED(before), WEIR_QUOTED(name), b->column->name);
+                         "%s has the column \"%.*s\" twice; the table \"%s\" takes it once",
+                         weir_mapping_input(mapping).text, WEIR_QUOTED(name), mapping->table->name);
+    return weir_fail(
+        err, WEIR_E_INVALID, "the columns \"%.*s\" and \"%.*s\" of %s both go to \"%s\"",
+        WEIR_QUOTED(before), WEIR_QUOTED(name), weir_mapping_input(mapping).text, b->column->name);
 }
 
 enum weir_status weir_mapping_take_column(struct weir_mapping *mapping, struct weir_slot *slot,
@@ -273,6 +273,8 @@ static enum weir_status settle(struct weir_mapping *mapping, struct weir_slot *s
         slot->refusal = weir_strdup(why.message);
         return WEIR_OK;
     }
+    if (status && !slot->said)
+        return weir_mapping_fail_input(mapping, &why, err);
     if (!status && !mapping->named)
         status = weir_mapping_take_column(mapping, slot, &why);
     if (status)
@@ -324,10 +326,10 @@ static enum weir_status fail_source(const struct weir_mapping *mapping,
     struct weir_error why;
     if (!column->place.line)
         return weir_fail(err, WEIR_E_INVALID,
-                         "--ignore-columns names \"%.*s\", and the input has no column of that "
-                         "name",
-                         WEIR_QUOTED(source));
-    weir_fail(&why, WEIR_E_INVALID, "the input has no column \"%.*s\"", WEIR_QUOTED(source));
+                         "--ignore-columns names \"%.*s\", and %s has no column of that name",
+                         WEIR_QUOTED(source), weir_mapping_input(mapping).text);
+    weir_fail(&why, WEIR_E_INVALID, "%s has no column \"%.*s\"", weir_mapping_input(mapping).text,
+              WEIR_QUOTED(source));
     return weir_mapping_fail_place(mapping->spec, column->place, &why, err);
 }
 
@@ -374,15 +376,17 @@ static bool is_vague(const struct weir_slot *slot)
            weir_read_member_of(weir_str_from(slot->name), &inner) == WEIR_READ_LOOKUP;
 }
 
-static enum weir_status fail_vague(const struct weir_slot *slot, struct weir_error *err)
+static enum weir_status fail_vague(const struct weir_mapping *mapping, const struct weir_slot *slot,
+                                   struct weir_error *err)
 {
     struct weir_str table = slot->member->lookup->ends[0].table;
-    return weir_fail(err, WEIR_E_INVALID,
-                     "\"%s\" may point to several tables, and no \"%s%s\" beside it says to which; "
-                     "say it in a mapping file, as \"%s:%.*s\", or pass over it with "
-                     "--ignore-columns",
-                     slot->name, slot->name, WEIR_READ_TABLE_TERM, slot->column->name,
-                     (int)table.len, table.ptr);
+    struct weir_error why;
+    weir_fail(&why, WEIR_E_INVALID,
+              "\"%s\" may point to several tables, and no \"%s%s\" beside it says to which; "
+              "say it in a mapping file, as \"%s:%.*s\", or pass over it with --ignore-columns",
+              slot->name, slot->name, WEIR_READ_TABLE_TERM, slot->column->name, (int)table.len,
+              table.ptr);
+    return weir_mapping_fail_input(mapping, &why, err);
 }
 
 /* Of objects another row may say it, where the first had nothing to say: but every row has an
@@ -397,7 +401,7 @@ static enum weir_status find_tables(struct weir_mapping *mapping, struct weir_co
         if (slot->tells_table)
             slot->table_place = find_beside(columns, slot->name);
         if (is_vague(slot) && (!named || slot->column->type == WEIR_COLUMN_OWNER))
-            return fail_vague(slot, err);
+            return fail_vague(mapping, slot, err);
     }
     return WEIR_OK;
 }
@@ -407,9 +411,8 @@ static enum weir_status find_tables(struct weir_mapping *mapping, struct weir_co
 static enum weir_status fail_missing(const struct weir_mapping *mapping, const char *column,
                                      struct weir_error *err)
 {
-    return weir_fail(err, WEIR_E_INVALID,
-                     "the input has no column \"%s\", by which %s names its rows", column,
-                     weir_mapping_verb(mapping));
+    return weir_fail(err, WEIR_E_INVALID, "%s has no column \"%s\", by which %s names its rows",
+                     weir_mapping_input(mapping).text, column, weir_mapping_verb(mapping));
 }
 
 static bool has_partition(const struct weir_mapping *mapping)
@@ -430,7 +433,8 @@ static enum weir_status check_key(const struct weir_mapping *mapping, struct wei
     if (!both || mapping->operation == WEIR_OPERATION_DELETE)
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
-                     "the input has the column \"%s\", and rows go by a key; leave one of them out",
+                     "%s has the column \"%s\", and rows go by a key; leave one of them out",
+                     weir_mapping_input(mapping).text,
                      mapping->has_id ? mapping->table->primary_id : WEIR_PARTITION_COLUMN);
 }
 
@@ -458,16 +462,16 @@ static enum weir_status check_id_part(const struct weir_mapping *mapping, uint32
     const struct weir_slot *slot = next_id_slot(mapping, part, NULL);
     if (!slot)
         return weir_fail(err, WEIR_E_INVALID,
-                         "the input has no column \"%.*s\", from which ids are derived (--id-from)",
-                         WEIR_QUOTED(name));
+                         "%s has no column \"%.*s\", from which ids are derived (--id-from)",
+                         weir_mapping_input(mapping).text, WEIR_QUOTED(name));
     const struct weir_slot *other = next_id_slot(mapping, part, slot);
     if (!other)
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
                      "ids are derived from \"%.*s\" (--id-from), which both \"%.*s\" and \"%.*s\" "
-                     "of the input could be",
+                     "of %s could be",
                      WEIR_QUOTED(name), WEIR_QUOTED(weir_str_from(slot->name)),
-                     WEIR_QUOTED(weir_str_from(other->name)));
+                     WEIR_QUOTED(weir_str_from(other->name)), weir_mapping_input(mapping).text);
 }
 
 static enum weir_status check_ids(const struct weir_mapping *mapping, struct weir_error *err)
@@ -480,9 +484,9 @@ static enum weir_status check_ids(const struct weir_mapping *mapping, struct wei
     if (!mapping->has_id || mapping->operation == WEIR_OPERATION_DELETE)
         return WEIR_OK;
     return weir_fail(err, WEIR_E_INVALID,
-                     "the input has the column \"%s\", and ids are derived (--id-from); leave one "
-                     "of them out",
-                     mapping->table->primary_id);
+                     "%s has the column \"%s\", and ids are derived (--id-from); leave one of them "
+                     "out",
+                     weir_mapping_input(mapping).text, mapping->table->primary_id);
 }
 
 static enum weir_status check_naming(const struct weir_mapping *mapping, struct weir_error *err)
@@ -503,8 +507,8 @@ static enum weir_status check_all(const struct weir_mapping *mapping, struct wei
     enum weir_status status = check_naming(mapping, err);
     if (!status && mapping->operation == WEIR_OPERATION_UPDATE && !mapping->member_count)
         status = weir_fail(err, WEIR_E_INVALID,
-                           "the input has no column for an update to write, only those that name "
-                           "rows");
+                           "%s has no column for an update to write, only those that name rows",
+                           weir_mapping_input(mapping).text);
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "records/lookup.h"
 #include "records/mapping.h"
+#include "records/source.h"
 
 #define WEIR_NO_PLACE UINT32_MAX
 
@@ -91,6 +92,7 @@ struct weir_mapping {
     enum weir_operation operation;
     struct weir_row_ids ids;
     const struct weir_spec *spec;
+    const char *input; /* NULL: it has no name */
     enum weir_cell_empty empty;
     const struct weir_zone *zone;
     bool objects;
@@ -185,6 +187,13 @@ enum weir_status weir_mapping_fail_slot(const struct weir_mapping *mapping,
 /* Why rows with this member are refused. The caller frees it. */
 char *weir_mapping_explain(const struct weir_mapping *mapping, const struct weir_slot *slot,
                            const struct weir_error *why);
+
+/* `input "a.csv"`, or `the input`: how a sentence calls it. */
+struct weir_source_title weir_mapping_input(const struct weir_mapping *mapping);
+
+/* What is wrong with a column of the input, behind the file that has it. */
+enum weir_status weir_mapping_fail_input(const struct weir_mapping *mapping,
+                                         const struct weir_error *why, struct weir_error *err);
 
 /* All slots that cannot be written, in one sentence. WEIR_OK: there is none. */
 enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping,

@@ -8,14 +8,36 @@
  *
  * Columns that are ignored already stand there, too: the option is given once. A name that cannot
  * stand in it, or a list that is too long, leads to a mapping file.
+ *
+ * A column that refuses the whole job is one of a file, which stands in front:
+ *
+ *     input "a.csv": the table "account" has no column "nmae"; …
  */
 #include "base/error.h"
 #include "base/mem.h"
 #include "records/mapping_parts.h"
 #include "records/spec_parts.h"
 
-/* Of the words in a message. */
+/* Of the words in a message, together with the name of the input. */
 #define HINT_BYTES 700
+_Static_assert(HINT_BYTES > 2 * sizeof(struct weir_source_title), "a few names find room");
+
+/* ---- the input ---- */
+
+struct weir_source_title weir_mapping_input(const struct weir_mapping *mapping)
+{
+    return weir_source_title(mapping->input);
+}
+
+/* Names that are known before the rows are those of the first. */
+enum weir_status weir_mapping_fail_input(const struct weir_mapping *mapping,
+                                         const struct weir_error *why, struct weir_error *err)
+{
+    if (!mapping->input)
+        return weir_fail(err, why->status, "%s", why->message);
+    return weir_fail(err, why->status, "%s%s: %s", weir_mapping_input(mapping).text,
+                     mapping->named ? ", row 1" : "", why->message);
+}
 
 /* ---- the words ---- */
 
@@ -47,8 +69,9 @@ static void hint_add(struct hint *hint, struct weir_str name)
 static void hint_init(struct hint *hint, const struct weir_mapping *mapping)
 {
     const struct weir_spec *spec = mapping->spec;
+    const size_t taken = strlen(weir_mapping_input(mapping).text) + sizeof("--ignore-columns ''");
     *hint = (struct hint){ .fits = true, .plain = true };
-    weir_buf_init(&hint->names, HINT_BYTES - sizeof("--ignore-columns ''"));
+    weir_buf_init(&hint->names, HINT_BYTES - taken);
     for (uint32_t i = 0; spec && i < spec->column_count; i++) {
         const struct weir_spec_column *column = &spec->columns[i];
         if (!column->target && !column->place.line)
@@ -182,9 +205,21 @@ static enum weir_status fail_several(const struct weir_mapping *mapping, struct 
     char text[HINT_BYTES];
     hint_print(hint, mapping, text);
     return weir_fail(err, WEIR_E_INVALID,
-                     "%u columns of the input cannot be written by %s%s; pass over them with %s",
-                     count, weir_mapping_verb(mapping),
+                     "%u columns of %s cannot be written by %s%s; pass over them with %s", count,
+                     weir_mapping_input(mapping).text, weir_mapping_verb(mapping),
                      kept ? ", because the service keeps them itself" : "", text);
+}
+
+/* What a mapping file has said of it has its place there. */
+static enum weir_status fail_one(const struct weir_mapping *mapping, const struct weir_slot *slot,
+                                 struct weir_error *err)
+{
+    char text[HINT_BYTES];
+    struct weir_error why;
+    hint_of(mapping, slot->name, text);
+    weir_fail(&why, WEIR_E_INVALID, "%s; pass over it with %s", slot->refusal, text);
+    return slot->said ? weir_fail(err, why.status, "%s", why.message)
+                      : weir_mapping_fail_input(mapping, &why, err);
 }
 
 enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping,
@@ -209,9 +244,7 @@ enum weir_status weir_mapping_fail_unwritable(const struct weir_mapping *mapping
     weir_buf_release(&hint.names);
     if (!last)
         return WEIR_OK;
-    char text[HINT_BYTES];
-    hint_of(mapping, last->name, text);
-    return weir_fail(err, WEIR_E_INVALID, "%s; pass over it with %s", last->refusal, text);
+    return fail_one(mapping, last, err);
 }
 
 /* ---- records that could not be read ---- */

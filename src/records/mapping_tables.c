@@ -9,9 +9,19 @@ void weir_table_list_release(struct weir_table_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++)
         free(list->names[i]);
+    for (uint32_t i = 0; i < list->count; i++)
+        free(list->columns[i]);
     free(list->names);
+    free(list->columns);
     *list = (struct weir_table_list){ 0 };
 }
+
+/* Tables as they are found. */
+struct search {
+    const struct weir_table *own;
+    struct weir_table_list list;
+    struct weir_str column; /* of the input, that is looked at; no ptr: something else is */
+};
 
 static bool has(const struct weir_table_list *list, struct weir_str name)
 {
@@ -22,10 +32,11 @@ static bool has(const struct weir_table_list *list, struct weir_str name)
     return false;
 }
 
-static enum weir_status add(const struct weir_table *own, struct weir_table_list *list,
-                            struct weir_str name, struct weir_error *err)
+static enum weir_status add(struct search *search, struct weir_str name, struct weir_error *err)
 {
-    if (weir_str_equal(name, weir_str_from(own->name)) || has(list, name))
+    struct weir_table_list *list = &search->list;
+    const struct weir_str column = search->column;
+    if (weir_str_equal(name, weir_str_from(search->own->name)) || has(list, name))
         return WEIR_OK;
     if (list->count == WEIR_LOOKUP_TABLES_MAX)
         return weir_fail(err, WEIR_E_INVALID,
@@ -33,64 +44,65 @@ static enum weir_status add(const struct weir_table *own, struct weir_table_list
                          "column:table",
                          WEIR_LOOKUP_TABLES_MAX);
     list->names = weir_realloc(list->names, list->count + 1, sizeof(*list->names));
-    list->names[list->count++] = weir_strndup(name.ptr, name.len);
+    list->columns = weir_realloc(list->columns, list->count + 1, sizeof(*list->columns));
+    list->names[list->count] = weir_strndup(name.ptr, name.len);
+    list->columns[list->count++] = column.ptr ? weir_strndup(column.ptr, column.len) : NULL;
     return WEIR_OK;
 }
 
 /* A table whose set every environment knows needs no describing for ids alone. */
-static enum weir_status add_set(const struct weir_table *own, struct weir_table_list *list,
-                                struct weir_str name, struct weir_error *err)
+static enum weir_status add_set(struct search *search, struct weir_str name, struct weir_error *err)
 {
-    struct weir_lookup_world world = { .own = own };
-    return weir_lookup_set(&world, name).len ? WEIR_OK : add(own, list, name, err);
+    struct weir_lookup_world world = { .own = search->own };
+    return weir_lookup_set(&world, name).len ? WEIR_OK : add(search, name, err);
 }
 
-static enum weir_status add_target(const struct weir_table *own, struct weir_table_list *list,
-                                   struct weir_str text, struct weir_error *err)
+static enum weir_status add_target(struct search *search, struct weir_str text,
+                                   struct weir_error *err)
 {
     struct weir_column_target target;
-    enum weir_status status = weir_column_target_parse(text, &target, err);
-    if (status)
-        return status;
+    enum weir_status status = WEIR_OK;
+    if (weir_column_target_parse(text, &target, NULL))
+        return WEIR_OK;
     if (target.key_count)
-        return add(own, list, target.table, err);
+        return add(search, target.table, err);
     if (target.table.ptr)
-        return add_set(own, list, target.table, err);
-    const struct weir_column *column = weir_table_column(own, target.column);
+        return add_set(search, target.table, err);
+    const struct weir_column *column = weir_table_column(search->own, target.column);
     if (column && column->type == WEIR_COLUMN_OWNER)
         return WEIR_OK; /* users and teams */
     for (uint32_t i = 0; column && i < column->target_count && !status; i++)
-        status = add_set(own, list, weir_str_from(column->targets[i].table), err);
+        status = add_set(search, weir_str_from(column->targets[i].table), err);
     return status;
 }
 
 /* The name of a lookup as Dataverse writes it is that of its column in another dress. */
-static enum weir_status add_column(const struct weir_table *own, const struct weir_spec *spec,
-                                   struct weir_table_list *list, struct weir_str name,
-                                   struct weir_error *err)
+static enum weir_status add_column(struct search *search, const struct weir_spec *spec,
+                                   struct weir_str name, struct weir_error *err)
 {
     struct weir_str column;
     if (weir_spec_find(spec, name))
         return WEIR_OK;
+    search->column = name;
     enum weir_read_member kind = weir_read_member_of(name, &column);
     if (kind == WEIR_READ_LOOKUP)
-        return add_target(own, list, column, err);
-    return kind == WEIR_READ_PLAIN ? add_target(own, list, name, err) : WEIR_OK;
+        return add_target(search, column, err);
+    return kind == WEIR_READ_PLAIN ? add_target(search, name, err) : WEIR_OK;
 }
 
-static enum weir_status add_all(const struct weir_table *own, struct weir_columns columns,
-                                const struct weir_spec *spec, struct weir_table_list *list,
-                                struct weir_error *err)
+static enum weir_status add_all(struct search *search, struct weir_columns columns,
+                                const struct weir_spec *spec, struct weir_error *err)
 {
     enum weir_status status = WEIR_OK;
     for (uint32_t i = 0; i < columns.count && !status; i++)
-        status = add_column(own, spec, list, columns.names[i], err);
+        status = add_column(search, spec, columns.names[i], err);
+    search->column = weir_str(NULL, 0);
     for (uint32_t i = 0; spec && i < spec->column_count && !status; i++) {
         if (spec->columns[i].target)
-            status = add_target(own, list, weir_str_from(spec->columns[i].target), err);
+            status = add_target(search, weir_str_from(spec->columns[i].target), err);
     }
     for (uint32_t i = 0; spec && i < spec->with_count && !status; i++)
-        status = add_target(own, list, weir_str_from(spec->with[i].target), err);
+        status = add_target(search, weir_str_from(spec->with[i].target), err);
     return status;
 }
 
@@ -98,11 +110,11 @@ enum weir_status weir_mapping_tables(const struct weir_table *table, struct weir
                                      const struct weir_spec *spec, struct weir_table_list *ret,
                                      struct weir_error *err)
 {
-    struct weir_table_list list = { 0 };
-    enum weir_status status = add_all(table, columns, spec, &list, err);
+    struct search search = { .own = table };
+    enum weir_status status = add_all(&search, columns, spec, err);
     if (status)
-        weir_table_list_release(&list);
+        weir_table_list_release(&search.list);
     else
-        *ret = list;
+        *ret = search.list;
     return status;
 }

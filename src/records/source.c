@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,21 @@
 const char *weir_source_name(const char *path)
 {
     return strcmp(path, "-") ? path : "standard input";
+}
+
+struct weir_source_title weir_source_title(const char *name)
+{
+    struct weir_source_title title = { "the input" };
+    const size_t len = name ? strlen(name) : 0;
+    const char *tail = name;
+    if (!name)
+        return title;
+    if (len > WEIR_SOURCE_TITLE_MAX) {
+        for (tail += len - WEIR_SOURCE_TITLE_MAX; (*tail & 0xC0) == 0x80; tail++)
+            ; /* not within a character */
+    }
+    snprintf(title.text, sizeof(title.text), "input \"%s%s\"", tail > name ? "…" : "", tail);
+    return title;
 }
 
 bool weir_source_is_stream(const char *path)

@@ -35,6 +35,14 @@ struct weir_source {
 /* "standard input" for "-", otherwise the path itself. */
 const char *weir_source_name(const char *path);
 
+/* As a sentence calls the file of that name: `input "a.csv"`, of a long name the end; of NULL,
+ * `the input`. */
+#define WEIR_SOURCE_TITLE_MAX 300
+struct weir_source_title {
+    char text[WEIR_SOURCE_TITLE_MAX + sizeof("input \"…\"")];
+};
+struct weir_source_title weir_source_title(const char *name);
+
 /* Whether `path` is "-", or there and neither a file nor a directory: a pipe, for example. */
 bool weir_source_is_stream(const char *path);
 

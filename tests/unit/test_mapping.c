@@ -228,6 +228,65 @@ START_TEST(all_columns_that_cannot_be_written_are_named_at_once)
 }
 END_TEST
 
+START_TEST(the_file_is_named_with_its_columns)
+{
+    static const char *const rows[][2] = {
+        { "nmae", "input \"a.csv\": the table \"gadget\" has no column \"nmae\"; did you mean "
+                  "\"name\", or is it to be passed over with --ignore-columns nmae?" },
+        { "kindname", "input \"a.csv\": the column \"kindname\" of the table \"gadget\" cannot be "
+                      "written by a create; pass over it with --ignore-columns kindname" },
+        { "kindname,photo", "2 columns of input \"a.csv\" cannot be written by a create; pass over "
+                            "them with --ignore-columns kindname,photo" },
+        { "name:account", "input \"a.csv\": the column \"name\" is of the type text and points to "
+                          "no table; leave out \":account\"" },
+        { "maker:", "input \"a.csv\": \"maker:\" says no column; a lookup is written column:table, "
+                    "column:table(key) or column:table(#column)" },
+        { "_buyer_value", "input \"a.csv\": \"_buyer_value\" may point to several tables, and no "
+                          "\"_buyer_value@Microsoft.Dynamics.CRM.lookuplogicalname\" beside it "
+                          "says to which; say it in a mapping file, as \"buyer:account\", or pass "
+                          "over it with --ignore-columns" },
+        { "name,name", "input \"a.csv\" has the column \"name\" twice; the table \"gadget\" takes "
+                       "it once" },
+    };
+    rig_options.input = "a.csv";
+    for (size_t i = 0; i < COUNT(rows); i++)
+        rig_refused(rows[i][0], rows[i][1]);
+    rig_options.operation = WEIR_OPERATION_UPDATE;
+    rig_refused("name",
+                "input \"a.csv\" has no column \"gadgetid\", by which an update names its rows");
+    rig_refused("gadgetid", "input \"a.csv\" has no column for an update to write, only those that "
+                            "name rows");
+    rig_options.operation = WEIR_OPERATION_CREATE;
+    rig_options.named = true;
+    rig_refused("nmae",
+                "input \"a.csv\", row 1: the table \"gadget\" has no column \"nmae\"; did "
+                "you mean \"name\", or is it to be passed over with --ignore-columns nmae?");
+}
+END_TEST
+
+/* However long its path is, the sentence behind it is whole. */
+START_TEST(of_a_long_path_the_end_is_named)
+{
+    char path[4001], columns[500];
+    struct weir_spec spec = { 0 };
+    for (size_t i = 0; i + 2 < sizeof(path); i += 2)
+        memcpy(path + i, "ä", 2);
+    memcpy(path + 3994, "b.csv", sizeof("b.csv"));
+    snprintf(columns, sizeof(columns), "%0400d,kindname,photo", 0);
+    must(weir_spec_ignore(&spec, weir_str(columns, 400), &err) == WEIR_OK);
+    rig_options.input = path;
+    rig_options.spec = &spec;
+    ck_assert_int_eq(rig_try(columns), WEIR_E_INVALID);
+    must(strncmp(err.message, "2 columns of input \"…ä", strlen("2 columns of input \"…ä")) == 0);
+    ck_assert_ptr_nonnull(
+        strstr(err.message, "äb.csv\" cannot be written by a create; pass over them with a mapping "
+                            "file, which \"weir map gadget FILE\" writes"));
+    ck_assert_uint_lt(strlen(err.message), 500);
+    weir_spec_release(&spec);
+    rig_options.spec = NULL;
+}
+END_TEST
+
 START_TEST(columns_that_cannot_be_written_are_refused)
 {
     static const struct {
@@ -523,6 +582,8 @@ int main(void)
     rig_add(&s, each_byte_alone_at_each_place_is_escaped_if_it_must_be);
     rig_add(&s, columns_that_are_not_there_are_refused_with_the_nearest);
     rig_add(&s, all_columns_that_cannot_be_written_are_named_at_once);
+    rig_add(&s, the_file_is_named_with_its_columns);
+    rig_add(&s, of_a_long_path_the_end_is_named);
     rig_add(&s, columns_that_cannot_be_written_are_refused);
     rig_add(&s, a_delete_passes_over_columns_that_the_table_has);
     rig_add(&s, the_shape_is_the_set_of_columns_that_have_a_value);

@@ -376,6 +376,7 @@ START_TEST(tables_that_lookups_point_to_are_named_beforehand)
         { "maker:gadget(name)", "" },
         { "maker:widget;buyer:account(name);maker:widget(x)", "widget account" },
         { "_maker_value;_maker_value@x;statecode@y", "" },
+        { "maker:account(;buyer:widget", "widget" }, /* what is wrong is said when all is mapped */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct weir_table_list list;
@@ -393,6 +394,8 @@ START_TEST(tables_that_lookups_point_to_are_named_beforehand)
         for (uint32_t k = 0; k < list.count; k++)
             weir_buf_printf(&text, "%s%s", k ? " " : "", list.names[k]);
         ck_assert_str_eq(weir_buf_text(&text), rows[i].tables);
+        if (list.count == 1)
+            ck_assert_ptr_nonnull(strstr(list.columns[0], list.names[0]));
         weir_buf_release(&text);
         weir_table_list_release(&list);
     }

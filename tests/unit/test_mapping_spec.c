@@ -114,6 +114,23 @@ static void use_constants(const char *const *texts)
     rig_options.spec = &spec;
 }
 
+START_TEST(what_is_said_beside_the_input_is_not_blamed_on_its_file)
+{
+    rig_options.input = "a.csv";
+    use_spec("{'columns':{'Firma':'nmae'}}");
+    rig_refused("Firma", "map.json, line 1, column 21: the table \"gadget\" has no column "
+                         "\"nmae\"; did you mean \"name\"?");
+    rig_refused("name", "map.json, line 1, column 21: input \"a.csv\" has no column \"Firma\"");
+    use_spec("{'columns':{'Firma':'kindname','name':'plain'}}");
+    rig_refused("Firma,name",
+                "map.json, line 1, column 21: the column \"kindname\" of the table \"gadget\" "
+                "cannot be written by a create; pass over it with --ignore-columns Firma");
+    use_constants((const char *const[]){ "nmae=x", NULL });
+    rig_refused("name", "--with nmae=x: the table \"gadget\" has no column \"nmae\"; did you mean "
+                        "\"name\"?");
+}
+END_TEST
+
 START_TEST(a_constant_that_can_never_be_right_is_refused_before_the_first_row)
 {
     static const struct {
@@ -422,6 +439,7 @@ int main(void)
     lookup_add(&s, a_mapping_file_renames_members_too);
     lookup_add(&s, values_of_a_mapping_file_name_rows_too);
     lookup_add(&s, constants_are_in_every_row);
+    lookup_add(&s, what_is_said_beside_the_input_is_not_blamed_on_its_file);
     lookup_add(&s, a_constant_that_can_never_be_right_is_refused_before_the_first_row);
     lookup_add(&s, a_value_that_can_never_be_right_is_refused_though_no_row_has_it);
     lookup_add(&s, a_constant_that_no_reference_has_is_refused_when_they_are_known);

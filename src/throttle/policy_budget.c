@@ -21,7 +21,7 @@
  *     policy_budget_throttle.c  what throttles say, and what is tried until one comes
  *     policy_budget_coarse.c    whether it forgets in steps
  *     policy_budget_room.c      the decision
- *     policy_budget_forecast.c  what is left, and until when
+ *     policy_budget_forecast.c  what others may use, and when we would be throttled
  *     policy_budget_keep.c      what outlives a restart
  *     policy_budget.c           the events
  *
@@ -174,6 +174,7 @@ static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, i
         return lane == WEIR_BUDGET_ANY ? 0 : lane;
     budget->searched = 0;
     budget->found_us = now_us;
+    weir_budget_forget_rhythms(budget);
     if (!budget->lanes[0].server_id) {
         budget->lanes[0].server_id = server_id;
         return 0;
@@ -198,10 +199,13 @@ static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64
     budget->tries = budget->tries * STICK_FADES + 1;
     budget->hits = budget->hits * STICK_FADES + (wanted == answered);
     double rate = budget->hits / budget->tries;
+    bool pinned = budget->pinned;
     if (budget->lane_count > 1 && budget->tries >= WEIR_BUDGET_TRIES && rate >= STICK_FROM)
         budget->pinned = true;
     if (rate < STICK_UNTIL)
         budget->pinned = false;
+    if (budget->pinned != pinned)
+        weir_budget_forget_rhythms(budget);
 }
 
 /* Nothing is in flight that may be on a lane's server. */

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Budget: what is left of the budgets, and until when; and how much of them others may use.
+ * Budget: how much of the budgets is ours beside others, and when we would be throttled.
  *
- * The forecast goes on as now: as many in flight as there are, as many requests a second as in the
+ * What is ours (weir_budget_beside) is what others leave of the limit, now and for as long as what
+ * we have in the window stays there:
+ *
+ *     first window   they go on as fast as they have begun, but for what chance may add
+ *     later          they do not rise faster than they ever did, nor above their highest of the
+ *                    last window, but for what chance may add; meanwhile ours leaves
+ *     in a rhythm    what came one period ago comes again, and what came one window ago goes; it
+ *                    counts if that leaves us more (weir_budget_foresee)
+ *
+ * When we would be throttled (weir_budget_throttle_in_us, PredictedThrottle) decides nothing; it is
+ * shown. All goes on as now: as many in flight as there are, as many requests a second as in the
  * last moments, what others use as it was said last, and what leaves the window meanwhile gone. It
  * is what would happen if the policy did not hold back; as long as it does, there is none.
  */
@@ -268,15 +278,28 @@ bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_
            !weir_budget_is_shared(budget, lane, WEIR_BUDGET_EXECUTION);
 }
 
-/* A rhythm of others is known, and not of so long ago that it does not reach a window ahead. */
+/* A rhythm of others in both budgets is known, and not of so long ago that it does not reach a
+ * window ahead. */
 static bool has_rhythm(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                       int which, int64_t now_us)
+                       int64_t now_us)
 {
-    const struct weir_quota *quota = &lane->quotas[which];
-    double passed = passed_since(budget, quota, now_us);
-    return quota->first_us != WEIR_NEVER && now_us - quota->first_us >= budget->window_us &&
-           !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0 &&
-           weir_rhythm_can_tell(&quota->rhythm, passed + WEIR_RHYTHM_SPANS + EARLY);
+    for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
+        const struct weir_quota *quota = &lane->quotas[which];
+        double passed = passed_since(budget, quota, now_us);
+        bool first = quota->first_us == WEIR_NEVER || now_us - quota->first_us < budget->window_us;
+        if (first || !weir_rhythm_can_tell(&quota->rhythm, passed + WEIR_RHYTHM_SPANS + EARLY))
+            return false;
+    }
+    return !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0;
+}
+
+void weir_budget_forget_rhythms(struct weir_budget *budget)
+{
+    for (uint32_t i = 0; i < budget->lane_count; i++) {
+        for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+            weir_rhythm_forget(&budget->lanes[i].quotas[which].rhythm);
+        budget->lanes[i].foreseen_no = -1;
+    }
 }
 
 void weir_budget_foresee(struct weir_budget *budget, struct weir_budget_lane *lane, int64_t now_us)
@@ -285,12 +308,10 @@ void weir_budget_foresee(struct weir_budget *budget, struct weir_budget_lane *la
     if (lane->foreseen_no == number)
         return;
     lane->foreseen_no = number;
-    for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
-        lane->foreseen[which] = -1;
-        if (has_rhythm(budget, lane, which, now_us))
-            lane->foreseen[which] =
-                beside_in_rhythm(budget, lane, which, grain_of(budget, which), now_us);
-    }
+    bool known = has_rhythm(budget, lane, now_us);
+    for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
+        lane->foreseen[which] =
+            known ? beside_in_rhythm(budget, lane, which, grain_of(budget, which), now_us) : -1;
 }
 
 double weir_budget_beside(const struct weir_budget *budget, const struct weir_budget_lane *lane,

@@ -319,6 +319,8 @@ static void learn_apart(struct weir_budget *budget, double missing, int64_t at_u
     budget->apart = missing + SHARING_STEP < before ? budget->apart + 1 : 0;
     bool ours = !weir_budget_is_apart(budget) && missing <= sent + SHARING_STEP;
     budget->elsewhere = ours ? sent : 0;
+    if (weir_budget_is_apart(budget))
+        weir_budget_forget_rhythms(budget);
 }
 
 /* Where execution time is not told of, what is left of requests is believed by itself once it has

@@ -14,6 +14,7 @@
 #define FITS     4   /* times what chance explains */
 #define DIFFERS  12  /* times that is more than chance */
 #define CYCLES   3   /* periods that what comes is the mean of */
+#define HELD     0.8 /* of what a window is to hold, that it has to */
 
 void weir_rhythm_forget(struct weir_rhythm *rhythm)
 {
@@ -75,7 +76,7 @@ void weir_rhythm_note(struct weir_rhythm *rhythm, double foreign, int64_t window
         rhythm->since = rhythm->newest = rhythm->sought = (int64_t)position;
         *slot(rhythm, rhythm->newest) = foreign;
         rhythm->at = position;
-        rhythm->total = rhythm->before = foreign;
+        rhythm->total = rhythm->before = rhythm->foreign = foreign;
         return;
     }
     double total = foreign + total_at(rhythm, position - WEIR_RHYTHM_SPANS);
@@ -85,6 +86,7 @@ void weir_rhythm_note(struct weir_rhythm *rhythm, double foreign, int64_t window
         keep_until(rhythm, position, total);
     rhythm->at = position;
     rhythm->total = total;
+    rhythm->foreign = foreign;
 }
 
 /* By how much what is used in a period differs from one to the next, and by how much it would if
@@ -165,10 +167,18 @@ void weir_rhythm_seek(struct weir_rhythm *rhythm, bool moves)
     weir_rhythm_follow(rhythm, period > 0 ? refine(rhythm, period) : 0);
 }
 
+/* What the window holds by T is there: requests cannot be taken back. Otherwise it was our books
+ * that came and went. */
+static bool holds(const struct weir_rhythm *rhythm)
+{
+    double held = rhythm->total - total_at(rhythm, rhythm->at - WEIR_RHYTHM_SPANS);
+    return rhythm->foreign >= HELD * held;
+}
+
 bool weir_rhythm_can_tell(const struct weir_rhythm *rhythm, double ahead)
 {
     double back = fmax(rhythm->period, WEIR_RHYTHM_SPANS);
-    return rhythm->period > 0 && rhythm->at - back >= (double)rhythm->since &&
+    return rhythm->period > 0 && holds(rhythm) && rhythm->at - back >= (double)rhythm->since &&
            rhythm->at + ahead < (double)(rhythm->told + WEIR_RHYTHM_FORETOLD);
 }
 

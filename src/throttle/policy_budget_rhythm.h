@@ -27,6 +27,7 @@ struct weir_rhythm {
     bool counts;    /* requests, whose number never falls; not time, which is known less well */
     double at;      /* the newest sample; negative: there is none */
     double total;   /* T then */
+    double foreign; /* F then */
     double before;  /* used in the window before the first sample */
     int64_t since;  /* the first number that is kept */
     int64_t newest; /* the last */

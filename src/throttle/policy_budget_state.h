@@ -6,6 +6,18 @@
  *     lane 1 ── …                                           one lane per web server that answered
  *     flights: what is out, and how long it is expected to take
  *     charging: how the service charges, learned from all lanes together
+ *
+ * Vocabulary
+ *   floor      requests in flight on a lane that just use its budget up, window after window
+ *   horizon    within which what is free is to be spent: a part of a window
+ *   haste      the horizon of a lane, and its tail
+ *   tail       times the floor, that may be in flight until the last of a window is spent
+ *   short      of a job: what is left of it fits into what is free, with some to spare
+ *   rush       how many of a short job may go at once on each server: all that the service bears
+ *   hurry      that number, 0 if the job is not short; of the guard: it has more than usual for it
+ *   crowded    of a lane: somebody else sends requests there
+ *   uneven     of others: they come and go, whether in a rhythm or not
+ *   foreseen   what is ours beside others whose rhythm is known; -1: it is not
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_STATE_H
 #define WEIR_THROTTLE_POLICY_BUDGET_STATE_H
@@ -267,6 +279,10 @@ bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_b
 /* What looks like somebody else's is ours, and a coarse window has not forgotten it yet. In
  * policy_budget_forecast.c. */
 bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane);
+
+/* It has become known where requests go: what seemed to come and go before that may have been ours.
+ * In policy_budget_forecast.c. */
+void weir_budget_forget_rhythms(struct weir_budget *budget);
 
 /* Foresee what is ours beside others whose rhythm is known, once in two buckets of the ledger: it
  * is too much work for every request that asks. In policy_budget_forecast.c. */

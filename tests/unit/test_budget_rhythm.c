@@ -205,6 +205,20 @@ START_TEST(what_comes_is_known_until_where_it_was_foretold)
     ck_assert_double_gt(ahead, 2 * WEIR_RHYTHM_SPANS);
     ck_assert(weir_rhythm_can_tell(&rhythm, ahead - 0.01));
     ck_assert(!weir_rhythm_can_tell(&rhythm, ahead + 0.01));
+    ck_assert_double_ge(weir_rhythm_comes(&rhythm, ahead), weir_rhythm_comes(&rhythm, ahead - 2));
+    ck_assert_double_eq(weir_rhythm_comes(&rhythm, 2 * ahead), weir_rhythm_comes(&rhythm, ahead));
+}
+END_TEST
+
+/* Requests cannot be taken back: if they seem to be, it was our books that were off. */
+START_TEST(what_is_gone_before_its_time_was_no_rhythm)
+{
+    setup();
+    hear(on_and_off, 4 * WINDOW_S, 0, 0);
+    ck_assert(weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
+    weir_rhythm_note(&rhythm, 0.7 * in_window(now_s), WINDOW_S * INT64_C(1000000),
+                     now_s * INT64_C(1000000) + 1);
+    ck_assert(!weir_rhythm_can_tell(&rhythm, WEIR_RHYTHM_SPANS));
 }
 END_TEST
 
@@ -290,6 +304,7 @@ int main(void)
     suite_add(&s, who_stays_away_has_no_rhythm_any_more);
     suite_add(&s, a_minute_without_a_sample_does_not_disturb_it);
     suite_add(&s, what_comes_is_known_until_where_it_was_foretold);
+    suite_add(&s, what_is_gone_before_its_time_was_no_rhythm);
     suite_add(&s, what_will_come_will_also_go);
     suite_add(&s, only_periods_that_can_be_told_are_looked_for);
     suite_add(&s, a_window_without_a_sample_is_a_new_beginning);

@@ -50,6 +50,6 @@ int job_command_resume(const struct command *command, int argc, char **argv);
 
 #define JOB_COMMAND_HELP_CODES                                                                     \
     "exit code: 0 done, 1 rows rejected, 2 usage, 3 too many errors, 4 credentials,\n"             \
-    "5 interrupted, 6 limit reached, 7 local I/O, 8 unknown rows, 10 unreachable\n"
+    "5 interrupted, 6 limit, 7 local I/O, 8 unknown rows, 10 unreachable, 70 internal\n"
 
 #endif

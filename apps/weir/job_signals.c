@@ -48,7 +48,7 @@ static void stop(int64_t now_us)
     if (stage == STAGE_RUNNING)
         weir_job_stop(watched);
     if (say_has_room())
-        say("weir %s: stopping: nothing more is sent, and what is on its way may take 30 s to come "
+        say("weir %s: stopping: nothing more is sent, and what is on its way may take 29 s to come "
             "home; once more leaves at once",
             name);
 }

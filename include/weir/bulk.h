@@ -269,7 +269,8 @@ typedef void weir_job_reject_fn(void *ctx, const struct weir_job_reject *reject)
 WEIR_API enum weir_status weir_job_each_reject(struct weir_job *job, weir_job_reject_fn *fn,
                                                void *ctx, struct weir_error *err);
 
-/* Send nothing more; what is in flight may come home for 30 s. Any thread. */
+/* Send nothing more; what is in flight may come home for 29 s, so that the job is over within 30.
+ * Any thread. */
 WEIR_API void weir_job_stop(struct weir_job *job);
 
 /* How things stand. Any thread. */

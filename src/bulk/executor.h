@@ -12,8 +12,9 @@
  * The same executor goes over the rows again, in another way, with weir_executor_next_pass().
  *
  * Vocabulary
- *   load     rows that travel in one request, and how: as one bulk message, as single requests in
- *            one $batch, or as reads of their ids (load.h)
+ *   load     rows of one batch that wait or travel together, cut to one request when they board;
+ *            and how: as one bulk message, as single requests in one $batch, or as reads of their
+ *            ids (load.h)
  *   flight   a load that has a lease on a connection
  *   tainted  a row that an attempt carried whose outcome is unknown
  *
@@ -189,8 +190,8 @@ void weir_executor_committed(struct weir_executor *executor, uint64_t serial, in
 void weir_executor_journal_failed(struct weir_executor *executor, int64_t now_us);
 
 /*
- * Send nothing more; flights may come home for 30 s, those that have not left are cancelled at
- * once. Reasons add up.
+ * Send nothing more; flights may come home for 29 s, so that the process ends within thirty; those
+ * that have not left are cancelled at once. Reasons add up.
  */
 void weir_executor_stop(struct weir_executor *executor, enum weir_end why, int64_t now_us);
 

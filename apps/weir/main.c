@@ -5,10 +5,12 @@
  *     main.c             which sub-command is meant
  *     command.c          what a sub-command is, and what they share
  *     args.c             options on a command line
- *     settings.c         configuration file, environment, command line; the log
+ *     settings.c         configuration file, environment, command line; the log (log_echo.c:
+ *                        warnings that repeat themselves)
  *     check.c            weir check
  *       inspection.c       does every connection work? (role.c: the roles of a user)
  *       dry_run.c          a job without its writes (dry_run_columns.c, dry_run_text.c)
+ *       dry_run_privileges.c   may every connection do it? (privilege.c: what a job needs)
  *       reasons.c          why rows would be rejected, counted
  *       estimate.c         how long it would take
  *     describe.c         weir describe: what a table is (describe_text.c, describe_json.c)
@@ -18,21 +20,28 @@
  *       job_args.c         what the command line says (row_args.c: of the rows)
  *       job_place.c        where jobs live
  *       job_same.c         --or-resume: is the job that is there the one that is meant?
- *       job_signals.c      Ctrl-C, once and twice
- *       confirm.c          asking before rows are changed
- *       progress.c         what is shown meanwhile: a view (progress_view.c), lines
- *                          (progress_plain.c) or JSON (progress_json.c) of how it stands
- *                          (progress_snapshot.c)
+ *       job_signals.c      Ctrl-C, once and twice (signal_meaning.c: which of the two)
+ *       confirm.c          asking before rows are changed (job_warning.c: what is done to those
+ *                          that are there already)
+ *       progress.c         what is shown meanwhile: a view (progress_view.c, …_line.c,
+ *                          …_connection.c), lines (progress_plain.c) or JSON (progress_json.c) of
+ *                          how it stands (progress_snapshot.c)
  *       metrics_server.c   the same over HTTP for Prometheus (metrics_text.c)
- *       job_report.c       the last lines
- *       resume_line.c      the command that goes on with a job
+ *       job_report.c       the last lines on standard error, from the balance to the resume command
+ *       report_problems.c  rejected rows by their cause, for those lines and for reports
+ *                          (report_advice.c: what to do about them)
+ *       report_run.c       --report: sampled while the job runs (report_timeline.c), written at its
+ *                          end (report_file.c)
+ *         report_data.c      what it says, in either form: report_json.c, report_html.c
+ *         report_chart.c report_timelines.c report_style.c    what the page is made of
+ *       resume_line.c      the command that goes on with a job (program_path.c: how it names weir)
  *       hooks.c            where tests reach in; empty
  *     jobs.c             weir jobs: jobs_list.c, jobs_show.c, jobs_clean.c (jobs_json.c)
  *       job_view.c         what a job has come to, from outside
  *       open_rows.c        its rows that are not finished
  *       job_remove.c       removing one
  *     rejects.c          weir rejects: the rejected rows of a job (rejects_reason.c: why)
- *     explain.c          weir explain: what a code means
+ *     explain.c          weir explain: what a code means (http_status.c: or a status)
  *     config_show.c      weir config show: the settings and where each comes from
  *     demo.c             weir demo: a load to look at (demo_show.c: the show, demo_world.c: its
  *                        folder, demo_process.c: its programs, demo_books.c: what is judged)

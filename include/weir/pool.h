@@ -48,7 +48,8 @@ struct weir_pool;
 
 /* What a lease is wanted for. Zeroed is fine; NULL is the same. */
 struct weir_ask {
-    uint32_t kind; /* the caller's number for requests that cost alike (table and operation) */
+    uint32_t kind; /* the caller's number for requests that cost alike, as those of one table and
+                      operation; jobs leave it 0 */
     uint32_t rows;
     uint64_t bytes;
     int attempt;     /* which try of the same request this is, from 1; 0: not said. For the log */

@@ -6,7 +6,7 @@
  * open row, and until nothing that they left unknown can still be executed: an old value that
  * arrives late must not meet a new one. If a row of one of them was given up, a later run will send
  * it again, so what comes after it has to be given up as well. Of a batch that was handed back only
- * its turn is kept (load.h), for as long as somebody might have to wait for it.
+ * its turn is kept (turn.h), for as long as somebody might have to wait for it.
  */
 #include "bulk/executor.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads: rows that travel in one request, and the lines in which they wait.
+ * Loads: rows of one batch that wait or travel together, and the lines in which they wait. A load
+ * is cut to one request when it boards (portion.c).
  *
  *     BLOCKED ──▶ LINED ──▶ BOARDING ──▶ FLYING ──▶ answered: new loads for what is left, or none
  *                  ▲ ▲         │ stale
@@ -12,8 +13,7 @@
  *   boarding   has a lease, is not on the wire yet
  *   flying     on the wire
  *
- * In line: what was sent before, before what was not; then the order of the input. All rows of a
- * load are of one batch.
+ * In line: what was sent before, before what was not; then the order of the input.
  *
  * Blocked ones wait for their turn (turn.h).
  */

@@ -8,8 +8,8 @@
  *     first window   they go on as fast as they have begun, but for what chance may add
  *     later          they do not rise faster than they ever did, nor above their highest of the
  *                    last window, but for what chance may add; meanwhile ours leaves
- *     in a rhythm    what came one period ago comes again, and what came one window ago goes; it
- *                    counts if that leaves us more (weir_budget_foresee)
+ *     in a rhythm    that both budgets show: what came one period ago comes again, and what came
+ *                    one window ago goes; it counts if that leaves us more (weir_budget_foresee)
  *
  * When we would be throttled (weir_budget_throttle_in_us, PredictedThrottle) decides nothing; it is
  * shown. All goes on as now: as many in flight as there are, as many requests a second as in the

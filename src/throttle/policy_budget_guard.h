@@ -7,10 +7,10 @@
  *
  *     start ── every answer allows one more, as long as answers take no longer than the first ones,
  *       │      and do not seem to take longer the more there are; a short job begins with more
- *     search ─ up by half a round while nothing gets slower; down to the floor (what just uses the
- *       │      budget up) if durations grow *with the number in flight*: a straight line of the
- *       │      duration over that number, whose slope has to be significant. If that makes nothing
- *       │      faster, they have got slower by themselves, and the cap is what it was
+ *     search ─ half as many again each round while nothing gets slower; down to the floor (what
+ *       │      just uses the budget up) if durations grow *with the number in flight*: a straight
+ *       │      line of the duration over that number, whose slope has to be significant. If that
+ *       │      makes nothing faster, they have got slower by themselves, and the cap is what it was
  *       ▼
  *     levels ─ from the floor down, what each number at a time gets done is remembered, and the
  *              best is kept
@@ -45,7 +45,7 @@ struct weir_guard {
     uint32_t first_count;            /* answers of requests within it, … */
     double first_us;                 /* … their mean, … */
     double late_us;                  /* … and that of the last answers, old ones fading */
-    bool fallen;                     /* once */
+    bool fallen;                     /* and not taken back since */
     int64_t fell_us;
     double lately_us;   /* what the last answers took */
     bool on_trial;      /* the last fall has yet to make them faster: … */
@@ -64,8 +64,10 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t durat
 
 /*
  * Before a turn: as many as `cap` may go at once, for the job is short; 0: it is not, or not known
- * to be. What it began with in a hurry is taken back if it turns out not to be. After a start as
- * usual, nothing happens. `several`: there are other servers, and only a part of the wave is here.
+ * to be. What it began with in a hurry is taken back if it turns out not to be; unless the start is
+ * over, thirty answers have come and it has not fallen: so many do not slow each other, and may go
+ * on. After a start as usual, nothing happens. `several`: there are other servers, and only a part
+ * of the wave is here.
  */
 void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool several,
                       int64_t now_us);

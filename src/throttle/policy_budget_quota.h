@@ -32,9 +32,9 @@ struct weir_quota {
     double foreign;    /* at the last sample */
     double lately[2];  /* the most of it in this short span and in the one before */
     int64_t lately_no; /* number of this short span */
-    int64_t sample_us; /* of that */
+    int64_t sample_us; /* the time of the last sample */
     double first;      /* foreign at the first sample */
-    int64_t first_us;  /* of that; WEIR_NEVER: no sample yet */
+    int64_t first_us;  /* its time; WEIR_NEVER: no sample yet */
     bool drains;   /* others have to show first that it is a lower limit, and not use that drains */
     bool unbacked; /* what was there at first is not taken to drain unless a sample says so */
     int64_t above_us; /* since when samples are above the limit; WEIR_NEVER: they are not */
@@ -60,7 +60,8 @@ void weir_quota_forget(struct weir_quota *quota);
 /*
  * A header: `remaining`, with `used` of our own in the window. `noise`: what a sample may be off.
  * `exact`: it is off to one side only, because what we sent while the answer was on its way is in
- * our books and not in the header; of the samples of a short span the least is true then.
+ * our books and not in the header. Of the samples of a short span the one with the least for us is
+ * true then: the most that is foreign is kept (`lately`).
  */
 void weir_quota_sample(struct weir_quota *quota, double remaining, double used, double noise,
                        bool trusted, bool exact, int64_t window_us, int64_t now_us);

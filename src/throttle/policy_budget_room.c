@@ -7,12 +7,25 @@
  * as it is still expected to, and with what leaves the window meanwhile gone. So nothing in flight
  * is counted twice, and a window that empties as fast as it fills is used to the brim.
  *
- * Besides, no more may be in flight than would use up, within a *horizon* of an eighth of a window,
- * what is free and what becomes free meanwhile. That spends a fresh window early, which is what
- * finishes a job early, and yet not within seconds. The guard may say less.
+ * Besides, no more may be in flight than would use up, within a *horizon*, what is free and what
+ * becomes free meanwhile. How long that is of a window W is the lane's *haste*:
+ *
+ *     W/8    as a rule: a fresh window is spent early, which is what finishes a job early, and yet
+ *            not within seconds
+ *     W/3    beside somebody else, unless it is known when he comes and goes
+ *     W/24   nobody else is there, and the end of the job is known: see haste_of()
+ *
+ * The guard may say less.
  *
  * A job that is known to be *short*, because what is left of it fits into what is free with some to
  * spare, does not have to make anything last: as many go at once as the service bears.
+ *
+ * Some requests go for what they will tell:
+ *
+ *     searching   to any server, to find those that are not known yet; where it fits on all of them
+ *     listening   to the server that was heard longest ago, of those on which somebody else comes
+ *                 and goes, room or not, when nothing has been on its way for a while (listen_to)
+ *     silence     after a whole window without any, room or not: has_been_silent()
  */
 #include <math.h>
 
@@ -298,18 +311,19 @@ struct haste {
     double room; /* for so many times as many, that there has to be then */
 };
 
-/* Beside somebody whose next minutes are known there is no need to spread it. What a window with
- * many requests at its beginning got done comes free at the beginning of the next one, and so on:
- * a job that ends is over the sooner for it. It takes that every request is booked as it runs, on
- * a server that is known, and that requests do not slow each other. */
 static struct haste haste_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                              double left, bool crowded)
 {
+    /* Beside somebody whose next minutes are known there is no need to spread it. Either
+     * budget tells that: both are foreseen, or none. */
     bool guess = crowded && lane->foreseen[WEIR_BUDGET_EXECUTION] < 0;
     struct haste haste = { .horizon_us =
                                budget->window_us / (guess ? HORIZONS_CROWDED : HORIZONS) };
     if (crowded || !budget->charging.trusted || weir_budget_is_coarse(budget))
         return haste;
+    /* What a window with many requests at its beginning got done comes free at the beginning of the
+     * next one, and so on: a job that ends is over the sooner for it. It takes that every request
+     * is booked as it runs, on a server that is known, and that requests do not slow each other. */
     bool placed = budget->lane_count == 1 || budget->pinned;
     if (left > 0 && placed && !budget->guard.fallen &&
         weir_budget_series(budget) == WEIR_SERIES_ACCRUED)
@@ -442,7 +456,8 @@ static bool is_better(const struct weir_budget *budget, const struct load *loads
 }
 
 /* Somebody else comes and goes on a server. After a throttle that is taken for his it is waited,
- * unless his rhythm is known: it may be a lower limit. */
+ * unless his rhythm is known (either budget tells that): it may be a lower limit. Whether he comes
+ * and goes is seen in his requests: they are counted, his time is estimated. */
 static bool is_worth_listening(const struct weir_budget *budget,
                                const struct weir_budget_lane *lane, int64_t now_us)
 {

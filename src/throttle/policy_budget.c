@@ -44,8 +44,8 @@
 #define MEAN_SAMPLES    16
 #define WIDE_FALLS      3 /* times slower than it rises: what is back first after a pause is short */
 #define STICK_FADES     0.98
-#define STICK_FROM      0.86 /* hits per try from which lanes are chosen, … */
-#define STICK_UNTIL     0.75 /* … until which they are */
+#define STICK_FROM      0.90 /* hits per try from which lanes are chosen, … */
+#define STICK_UNTIL     0.80 /* … until which they are */
 #define EXECUTION_DOUBT 0.1  /* requests are counted, time is estimated */
 
 /* --- beginning -------------------------------------------------------------------------------- */

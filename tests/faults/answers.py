@@ -90,11 +90,14 @@ NEVER = {
 }
 
 
+ROWS, BATCH = 4000, 5
+
+
 def never(kind, fault, folder):
     """For longer than it is tried: the run ends, each row is known or honestly unknown, and a resume does the rest."""
     name = f"{kind.name} never {fault}"
     with world(seed=seed_of(name), service_ms=20) as sim:
-        job = Job(sim, kind, folder, 4000, batch=5, seed=seed_of(name), quick={
+        job = Job(sim, kind, folder, ROWS, batch=BATCH, seed=seed_of(name), quick={
             **QUICK, "Resilience:MaxRetryTime": "4s"})
         run = job.start()
         wait_until(lambda: job.requests() > 6 or run.is_over(), "the first rows are sent")
@@ -103,7 +106,10 @@ def never(kind, fault, folder):
         result = job.finish(run)
         assert result.code in (6, 8, 10) and "resume" in result.stderr, result
         balance(job)
-        assert job.requests() - before < 400, (job.requests(), before)
+        # A batch that meets a deadlock waits, longer every time, and the others go on: on a quick machine all of them
+        # have had their turn before the time is over. A service that only fails is waited for by all.
+        most = 3 * ROWS // BATCH if fault == "deadlocks" else 400
+        assert job.requests() - before < most, (job.requests(), before)
         sim.faults()
         job.run()
         judge(job)

@@ -44,6 +44,10 @@ def load_world(folder, seed):
                  scenario=scenario, folder=folder)
 
 
+# Whoever takes turns may be lucky once: two of three users that are open again after a second. On the whole he is not.
+ROUNDS, CLEARLY = 3, 0.9
+
+
 def rows_for(windows, connections=CONNECTIONS):
     """As many rows as the limits let through in so many windows, in whole batches."""
     return int(connections * EXEC_S / SERVICE_S * windows) * BATCH
@@ -114,9 +118,15 @@ def test_push_to_throttle_is_logged_and_counted(folder):
 def test_aimd_is_done_sooner_than_with_round_robin(folder):
     """Two windows of work and three users that are alike: what is over comes home at different times, and whoever is
     open again first is used first."""
-    aware, in_turn = compare(folder, rows_for(2))
-    assert min(c["throttles"] for c in aware["connections"]) > 0, aware
-    assert aware["elapsed_s"] < in_turn["elapsed_s"], (aware, in_turn)
+    with_routing = by_turns = 0
+    for attempt in range(ROUNDS):
+        aware, in_turn = compare(subfolder(folder, str(attempt)), rows_for(2))
+        assert min(c["throttles"] for c in aware["connections"]) > 0, aware
+        with_routing += aware["elapsed_s"]
+        by_turns += in_turn["elapsed_s"]
+        if with_routing < CLEARLY * by_turns:
+            return
+    raise AssertionError((with_routing, by_turns))
 
 
 def test_a_used_up_connection_is_routed_around(folder):

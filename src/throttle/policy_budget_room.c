@@ -472,10 +472,12 @@ static bool is_worth_listening(const struct weir_budget *budget,
 static uint32_t listen_to(const struct weir_budget *budget, const struct weir_policy_ask *ask,
                           double expected_us, int64_t now_us)
 {
-    int64_t silent_us = now_us - budget->activity_us;
     uint32_t longest = WEIR_BUDGET_ANY;
-    if (budget->flight_count > 0 || now_us <= budget->reopens_us ||
-        silent_us <= budget->window_us / LISTENS ||
+    if (budget->flight_count > 0 || budget->activity_us == WEIR_NEVER ||
+        now_us <= budget->reopens_us)
+        return longest;
+    int64_t silent_us = now_us - budget->activity_us;
+    if (silent_us <= budget->window_us / LISTENS ||
         (double)silent_us <= LISTENS_EVERY * expected_us)
         return longest;
     for (uint32_t i = 0; i < budget->lane_count; i++) {

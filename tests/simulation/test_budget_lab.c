@@ -333,6 +333,28 @@ START_TEST(a_job_that_hurries_is_not_stopped_while_it_fits)
 }
 END_TEST
 
+/* What is spent at the beginning of the first window comes free at the beginning of the second, in
+ * which a job of 1.9 windows ends. Spread over an eighth of each it takes 1.15 times as long as the
+ * oracle, and 1.2 times on four servers. */
+START_TEST(a_job_that_ends_spends_each_window_at_its_beginning)
+{
+    struct sim_scenario scenario = job_of(2180);
+    expect_makespan(&scenario, 0.93);
+    scenario.servers = 4;
+    scenario.affinity = SIM_AFFINITY_PINNED;
+    scenario.work_items *= 4;
+    expect_makespan(&scenario, 0.89);
+}
+END_TEST
+
+/* It fits into a window, but not with some to spare: what the hurry has shown stays. */
+START_TEST(a_job_that_just_fits_does_not_begin_again)
+{
+    struct sim_scenario scenario = job_of(1101); /* 0.96 of a window */
+    expect_makespan(&scenario, 0.75);
+}
+END_TEST
+
 /* Of four windows of requests none is left for a fifth; nor of three, where the limit is a higher
  * one than is published and what was on its way when it showed was taken for somebody else's. */
 START_TEST(requests_are_used_to_the_last_one)
@@ -456,6 +478,8 @@ int main(void)
     suite_add(&s, fewer_at_a_time_than_servers_are_enough);
     suite_add(&s, requests_that_go_astray_are_not_somebody_else);
     suite_add(&s, a_job_that_hurries_is_not_stopped_while_it_fits);
+    suite_add(&s, a_job_that_ends_spends_each_window_at_its_beginning);
+    suite_add(&s, a_job_that_just_fits_does_not_begin_again);
     suite_add(&s, requests_are_used_to_the_last_one);
     suite_add(&s, a_short_job_does_not_hurry_where_requests_slow_each_other);
     suite_add(&s, one_account_for_all_servers_is_told_by_its_throttles_alone);

@@ -332,6 +332,21 @@ START_TEST(a_job_that_turns_out_not_to_be_short_starts_as_others_do)
 }
 END_TEST
 
+/* Thirty answers tell that so many may go at a time; one fewer does not. */
+START_TEST(what_a_hurry_has_shown_stays_when_it_ends)
+{
+    for (int answers = 29; answers <= 30; answers++) {
+        start_in_a_hurry(26);
+        answer_wave(steady, 26);
+        hurry(CEILING);
+        guard.weight = answers; /* old ones fade, so it is not just their number */
+        hurry(0);
+        ck_assert_double_eq(guard.cap, answers < 30 ? 2 * FLOOR : CEILING);
+        ck_assert(!guard.hurried);
+    }
+}
+END_TEST
+
 /* Falls are learned, and nobody gives back more than others begin with. */
 START_TEST(what_fell_in_a_hurry_stays_down)
 {
@@ -382,6 +397,7 @@ int main(void)
     suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);
     suite_add(&s, a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one);
     suite_add(&s, a_job_that_turns_out_not_to_be_short_starts_as_others_do);
+    suite_add(&s, what_a_hurry_has_shown_stays_when_it_ends);
     suite_add(&s, what_fell_in_a_hurry_stays_down);
     suite_add(&s, after_the_start_nothing_is_hurried);
     return suite_run(&s);

@@ -69,16 +69,24 @@ static int64_t gap(struct weir_rng *rng, int64_t window_us)
     }
 }
 
-START_TEST(sums_are_those_of_a_naive_ledger)
+/* An empty ledger of one of several windows, at some time; returns that time. */
+static int64_t begin(struct weir_rng *rng, uint64_t seed, uint64_t stream, int64_t *ret_window_us)
 {
     static const int64_t windows[] = { 512, 6000, 6 * WEIR_US_PER_S, 300 * WEIR_US_PER_S };
+    weir_rng_init(rng, seed, stream);
+    *ret_window_us = windows[seed % 4];
+    int64_t now_us = seed % 3 ? (int64_t)weir_rng_below(rng, 1u << 30) : -5 * *ret_window_us;
+    weir_ledger_init(&ledger, *ret_window_us, now_us);
+    return now_us;
+}
+
+START_TEST(sums_are_those_of_a_naive_ledger)
+{
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct weir_rng rng;
-        weir_rng_init(&rng, seed, 0);
-        int64_t window_us = windows[seed % 4];
-        int64_t now_us = seed % 3 ? (int64_t)weir_rng_below(&rng, 1u << 30) : -5 * window_us;
+        int64_t window_us;
+        int64_t now_us = begin(&rng, seed, 0, &window_us);
         entry_count = 0;
-        weir_ledger_init(&ledger, window_us, now_us);
         for (int i = 0; i < 1500; i++) {
             now_us += gap(&rng, window_us);
             weir_ledger_advance(&ledger, now_us);
@@ -199,14 +207,11 @@ static void compare_measures(struct weir_rng *rng, int64_t now_us)
 
 START_TEST(runs_are_spread_as_in_a_naive_ledger)
 {
-    static const int64_t windows[] = { 512, 6000, 6 * WEIR_US_PER_S, 300 * WEIR_US_PER_S };
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct weir_rng rng;
-        weir_rng_init(&rng, seed, 1);
-        int64_t window_us = windows[seed % 4];
-        int64_t now_us = seed % 3 ? (int64_t)weir_rng_below(&rng, 1u << 30) : -5 * window_us;
+        int64_t window_us;
+        int64_t now_us = begin(&rng, seed, 1, &window_us);
         run_count = 0;
-        weir_ledger_init(&ledger, window_us, now_us);
         while (run_count < RUNS_MAX) {
             now_us += gap(&rng, window_us);
             weir_ledger_advance(&ledger, now_us);

@@ -507,7 +507,7 @@ START_TEST(after_a_stop_flights_come_home)
 }
 END_TEST
 
-START_TEST(what_is_not_home_after_thirty_seconds_is_cancelled_and_unknown)
+START_TEST(what_is_not_home_after_29_seconds_is_cancelled_and_unknown)
 {
     setup(1, 2);
     start_warm();
@@ -596,7 +596,7 @@ int main(void)
     suite_add(&s, more_rejected_rows_than_wanted_end_the_run);
     suite_add(&s, without_a_journal_nothing_is_sent_and_nothing_counts_as_done);
     suite_add(&s, after_a_stop_flights_come_home);
-    suite_add(&s, what_is_not_home_after_thirty_seconds_is_cancelled_and_unknown);
+    suite_add(&s, what_is_not_home_after_29_seconds_is_cancelled_and_unknown);
     suite_add(&s, a_batch_that_comes_after_a_stop_is_counted_and_handed_back);
     suite_add(&s, of_several_exit_codes_the_gravest_is_taken);
     return suite_run(&s);

@@ -369,6 +369,7 @@ static void hint(void *state, int dop_hint, int64_t now_us)
     (void)now_us;
     struct weir_budget *budget = state;
     budget->max = dop_hint;
+    budget->hinted = dop_hint;
 }
 
 static void reset(void *state, int64_t now_us)

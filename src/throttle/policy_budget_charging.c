@@ -200,6 +200,11 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard,
         bound_rho(charging, heard->remaining, heard->used[charging->best], most);
 }
 
+void weir_charging_forget(struct weir_charging *charging)
+{
+    *charging = (struct weir_charging){ .rho = charging->rho, .best = charging->best };
+}
+
 /* What is left has leapt by more than anybody can have used or freed: a header that was wrong is
  * right now, or the other way round. What was learned from one says nothing of the other, but for
  * the share that is charged. */
@@ -210,8 +215,7 @@ static void notice_leap(struct weir_charging *charging, struct weir_heard *last,
                  setting->gone[charging->best];
     if (!last->known || fabs(remaining - last->remaining) <= LEAP * setting->budget + own)
         return;
-    struct weir_charging kept = { .rho = charging->rho, .best = charging->best };
-    *charging = kept;
+    weir_charging_forget(charging);
     *last = (struct weir_heard){ 0 };
 }
 

@@ -73,6 +73,9 @@ struct weir_guess weir_charging_guess(uint32_t guess);
 
 void weir_charging_init(struct weir_charging *charging);
 
+/* Begin the guessing anew, from what is believed now; headers are not trusted until then. */
+void weir_charging_forget(struct weir_charging *charging);
+
 /* What is known of a server when it says what is left. */
 struct weir_setting {
     double budget;     /* about the whole, and … */

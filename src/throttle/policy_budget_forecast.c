@@ -31,6 +31,7 @@
 #define RHYTHM_DOUBT 2.0
 #define SPREAD_DOUBT 3.0
 #define DOUBT_MOST   0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
+#define FIRST_MOST   0.7  /* of the limit: who begins with more overruns it alone, or rests */
 #define SOMEBODY     3    /* requests that tell of another client */
 #define YOUNG        1.05 /* times the most that was seen, in the second window */
 #define EARLY        1.0  /* span of a rhythm by which they may come sooner */
@@ -178,7 +179,7 @@ static double by_the_end_of_the_first(const struct weir_budget *budget,
     double more = left / age * (seen + grain) +
                   FIRST_DOUBT * sqrt((seen + grain) * grain * left * window) / age;
     more = larger(more, grown_within(quota, left / window * WEIR_QUOTA_SPANS));
-    return draining + seen + more;
+    return fmin(draining + seen + more, FIRST_MOST * quota->limit);
 }
 
 /* What leaves our window within a time. */
@@ -248,13 +249,14 @@ static double beside_in_rhythm(const struct weir_budget *budget,
 }
 
 /* Time is missing and no requests: that is our mistake, and not one that grows. It may be ours from
- * before, or what left our books, if headers are old. A job that has time is careful all the same.
+ * before, or what left our books, if headers are old; or from another server, as long as all of
+ * them may have one account. A job that has time is careful all the same.
  */
 static bool is_alone(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                      double noise)
 {
     return budget->guard.hurried && !is_somebody(budget, lane) &&
-           lane->quotas[WEIR_BUDGET_EXECUTION].first < noise &&
+           (budget->elsewhere > 0 || lane->quotas[WEIR_BUDGET_EXECUTION].first < noise) &&
            weir_charging_guess(budget->charging.best).lag_us == 0;
 }
 

@@ -41,6 +41,7 @@ struct weir_guard {
     bool reached;                    /* since then */
     bool started;                    /* the start is over */
     bool hurried;                    /* it began with more than usual */
+    double floor;                    /* as of the last look; 0: none yet */
     double start_cap;                /* that it began with */
     uint32_t first_count;            /* answers of requests within it, … */
     double first_us;                 /* … their mean, … */

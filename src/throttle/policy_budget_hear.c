@@ -427,6 +427,7 @@ static void merge_lanes(struct weir_budget *budget)
     budget->elsewhere = 0;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
+    weir_charging_forget(&budget->charging); /* it was learned by a part of what we use */
     budget->lanes[0].left_out = 0;
     budget->lanes[0].foreseen_no = -1;
     for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {

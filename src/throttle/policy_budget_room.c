@@ -13,6 +13,7 @@
  *     W/8    as a rule: a fresh window is spent early, which is what finishes a job early, and yet
  *            not within seconds
  *     W/3    beside somebody else, unless it is known when he comes and goes
+ *     W/7    beside somebody else who does not come and go, and the end of the job is known
  *     W/24   nobody else is there, and the end of the job is known: see haste_of()
  *
  * The guard may say less.
@@ -34,15 +35,20 @@
 
 #define HORIZONS         8 /* in a window, … */
 #define HORIZONS_CROWDED 3 /* … if somebody else seems to use it, in no rhythm that is known, … */
-#define HORIZONS_END     24  /* … and of a job whose end is known */
-#define LISTENS          32  /* times in a window that one goes to hear of somebody else, … */
-#define LISTENS_EVERY    5   /* … so many times what it takes apart at least */
-#define TAIL             2.0 /* times the floor, that may be in flight to the last … */
-#define TAIL_ROOM        2   /* … if there is room for so many times as many, … */
-#define TAIL_END         4.0 /* … and of a job whose end is known */
+#define HORIZONS_END     24   /* … and of a job whose end is known, … */
+#define HORIZONS_BOTH    7    /* … beside somebody who does not come and go */
+#define STEADY           0.02 /* of the limit, that he uses: less may be our mistake */
+#define LISTENS          32   /* times in a window that one goes to hear of somebody else, … */
+#define LISTENS_EVERY    5    /* … so many times what it takes apart at least */
+#define TAIL             2.0  /* times the floor, that may be in flight to the last … */
+#define TAIL_ROOM        2    /* … if there is room for so many times as many, … */
+#define TAIL_END         4.0  /* … and of a job whose end is known */
 #define TAIL_ROOM_END    1
 #define SHORT_TIMES      1.3  /* that what is left of a short job has room */
-#define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known */
+#define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known, … */
+#define FIRST_HINTED     0.8  /* … or, as a hint says, it has several servers, and … */
+#define HINTED           8    /* … recommends as much as two of them bear for long */
+#define FLOORS_SHORT     2.0  /* times the floor, from which the guard holds a short job back */
 #define BESIDE           0.8  /* of it, where somebody else may have some in flight */
 #define MANY             0.02 /* requests, of the limit */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
@@ -317,8 +323,12 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
     /* Beside somebody whose next minutes are known there is no need to spread it. Either
      * budget tells that: both are foreseen, or none. */
     bool guess = crowded && lane->foreseen[WEIR_BUDGET_EXECUTION] < 0;
+    const struct weir_quota *execution = &lane->quotas[WEIR_BUDGET_EXECUTION];
+    bool steady = left > 0 && !lane->quotas[WEIR_BUDGET_REQUESTS].rhythm.uneven &&
+                  execution->foreign > STEADY * execution->limit;
+    int crowded_horizons = steady ? HORIZONS_BOTH : HORIZONS_CROWDED;
     struct haste haste = { .horizon_us =
-                               budget->window_us / (guess ? HORIZONS_CROWDED : HORIZONS) };
+                               budget->window_us / (guess ? crowded_horizons : HORIZONS) };
     if (crowded || !budget->charging.trusted || weir_budget_is_coarse(budget))
         return haste;
     /* What a window with many requests at its beginning got done comes free at the beginning of the
@@ -403,21 +413,28 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
 
 /* As long as it is only assumed what requests take, a short job begins with a part of what
  * the service bears, or with all of the job. */
+static double first_wave(const struct weir_budget *budget, double left)
+{
+    double part = budget->hinted >= HINTED ? FIRST_HINTED : FIRST_WAVE;
+    return left < budget->concurrent ? left : part * budget->concurrent;
+}
+
+/* What a short job has is not to last for a window: the guard may leave it more than the floor. */
 static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
                        int64_t now_us)
 {
+    bool known = budget->average_us > 0;
+    double floor = floor_of(budget, expected_us);
     if (hurry > 0)
-        hurry = budget->concurrent;
-    if (hurry > 0 && budget->average_us <= 0)
-        hurry = left < budget->concurrent ? left : FIRST_WAVE * budget->concurrent;
+        hurry = known ? budget->concurrent : first_wave(budget, left);
     if (!budget->guard.started || budget->guard.hurried)
-        weir_guard_hurry(&budget->guard, hurry, floor_of(budget, expected_us),
-                         budget->lane_count > 1, now_us);
+        weir_guard_hurry(&budget->guard, hurry, floor, budget->lane_count > 1, now_us);
+    if (hurry > 0 && known)
+        floor = fmin(FLOORS_SHORT * floor, hurry);
     int64_t round_us = budget->window_us / 150;
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
-    weir_guard_turn(&budget->guard, floor_of(budget, expected_us), budget->concurrent, round_us,
-                    budget->window_us, now_us);
+    weir_guard_turn(&budget->guard, floor, budget->concurrent, round_us, budget->window_us, now_us);
 }
 
 /* Whether the next request is to go to any server, to find those that are not known yet. */

@@ -156,6 +156,7 @@ struct weir_budget {
     uint64_t epoch;
     int level;
     int max;
+    int hinted; /* degree of parallelism that the service recommends; 0: none */
     enum weir_bound bound_by;
     int successes;
     uint64_t throttle_events;

@@ -94,6 +94,46 @@ START_TEST(the_rhythm_of_another_user_is_used)
 }
 END_TEST
 
+/* Medians of some seeds, of a job that ends beside a client. */
+static void expect_job_beside(struct sim_foreign_load foreign, int64_t items, double of_fair_share)
+{
+    enum {
+        SEEDS = 21
+    };
+    double parts[SEEDS];
+    double served[SEEDS];
+    for (int i = 0; i < SEEDS; i++) {
+        struct sim_scenario scenario;
+        struct lab_oracle oracle;
+        sim_scenario_init(&scenario);
+        scenario.foreign = foreign;
+        scenario.work_items = items;
+        lab_oracle(&scenario, (uint64_t)i + 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
+        struct lab_figures figures = run(&scenario, "budget", (uint64_t)i + 1);
+        served[i] = figures.foreign_served;
+        parts[i] = oracle.makespan_s / figures.makespan_s;
+    }
+    qsort(parts, SEEDS, sizeof(parts[0]), by_size);
+    qsort(served, SEEDS, sizeof(served[0]), by_size);
+    ck_assert_msg(parts[SEEDS / 2] >= of_fair_share, "%g of the oracle", parts[SEEDS / 2]);
+    ck_assert_msg(served[SEEDS / 2] >= 0.95, "he was served in %g", served[SEEDS / 2]);
+}
+
+/* What was spread over a third of a window comes free over a third of the next one. */
+START_TEST(beside_a_steady_user_a_job_that_ends_spends_a_window_sooner)
+{
+    expect_job_beside((struct sim_foreign_load){ 0.4, SIM_PATTERN_CONSTANT }, 1721, 0.90);
+    expect_job_beside((struct sim_foreign_load){ 0.2, SIM_PATTERN_CONSTANT }, 2294, 0.92);
+}
+END_TEST
+
+/* A burst was taken to go on for all of the first window, and hardly anything was left for us. */
+START_TEST(a_user_who_begins_with_a_burst_is_not_taken_to_go_on_like_that)
+{
+    expect_job_beside((struct sim_foreign_load){ 0.3, SIM_PATTERN_BURSTY }, 883, 0.955);
+}
+END_TEST
+
 /* What is more than its share is not all chance if somebody else is there. */
 START_TEST(another_user_of_servers_that_cannot_be_chosen_is_served)
 {
@@ -119,6 +159,8 @@ int main(void)
     suite_add(&s, beside_another_user_there_is_a_throttle_in_five_hours_at_most);
     suite_add(&s, another_user_who_comes_and_goes_is_served_too);
     suite_add(&s, the_rhythm_of_another_user_is_used);
+    suite_add(&s, beside_a_steady_user_a_job_that_ends_spends_a_window_sooner);
+    suite_add(&s, a_user_who_begins_with_a_burst_is_not_taken_to_go_on_like_that);
     suite_add(&s, another_user_of_servers_that_cannot_be_chosen_is_served);
     return suite_run(&s);
 }

@@ -274,6 +274,53 @@ START_TEST(a_short_job_hurries_on_several_servers_too)
 }
 END_TEST
 
+/* Our time on other servers was taken for somebody else's that grows, and the hurry ended. */
+START_TEST(a_short_job_hurries_on_one_account_for_all_servers)
+{
+    struct sim_scenario scenario = job_of(688);
+    scenario.servers = 4;
+    scenario.limits.shared = true;
+    expect_makespan(&scenario, 0.7);
+}
+END_TEST
+
+/* How it charges was learned by a part of what we use: not until the window was over were headers
+ * trusted again. */
+START_TEST(one_account_for_all_servers_is_trusted_as_soon_as_it_is_known)
+{
+    struct sim_scenario scenario = job_of(2180);
+    scenario.servers = 4;
+    scenario.limits.shared = true;
+    expect_makespan(&scenario, 0.91);
+}
+END_TEST
+
+/* Where requests slow each other, a short job was left no more than what makes a budget last. */
+START_TEST(a_short_job_is_not_held_back_to_make_its_budget_last)
+{
+    struct sim_scenario scenario = job_of(344);
+    scenario.contention = (struct sim_contention){ 12, 0.96 };
+    expect_makespan(&scenario, 0.82);
+    scenario.contention = (struct sim_contention){ 8, 0.3 };
+    expect_makespan(&scenario, 0.63);
+}
+END_TEST
+
+/* A hint of several servers: each gets less of the first wave, so it may be larger. */
+START_TEST(a_hint_makes_the_first_wave_larger)
+{
+    struct sim_scenario scenario = job_of(360);
+    double without_s = 0, with_s = 0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        scenario.dop_hint = 4;
+        without_s += run(&scenario, "budget", seed).makespan_s;
+        scenario.dop_hint = 8;
+        with_s += run(&scenario, "budget", seed).makespan_s;
+    }
+    ck_assert_msg(with_s < 0.98 * without_s, "%g s, without %g", with_s, without_s);
+}
+END_TEST
+
 /* Where it lands is chance: what is more than its share on a server was taken for somebody else's,
  * and room was left on every server for what may be on another. */
 START_TEST(servers_that_cannot_be_chosen_are_used_all_the_same)
@@ -474,6 +521,10 @@ int main(void)
     suite_add(&s, a_higher_limit_is_what_is_left_and_what_we_use);
     suite_add(&s, a_short_job_of_mixed_durations_is_not_taken_for_somebody_else);
     suite_add(&s, a_short_job_hurries_on_several_servers_too);
+    suite_add(&s, a_short_job_hurries_on_one_account_for_all_servers);
+    suite_add(&s, one_account_for_all_servers_is_trusted_as_soon_as_it_is_known);
+    suite_add(&s, a_short_job_is_not_held_back_to_make_its_budget_last);
+    suite_add(&s, a_hint_makes_the_first_wave_larger);
     suite_add(&s, servers_that_cannot_be_chosen_are_used_all_the_same);
     suite_add(&s, fewer_at_a_time_than_servers_are_enough);
     suite_add(&s, requests_that_go_astray_are_not_somebody_else);

@@ -161,7 +161,8 @@ static bool is_somebody(const struct weir_budget *budget, const struct weir_budg
 /*
  * In the first window: as much in a second as so far, and what chance may add to that. Requests
  * that come by chance, n of them in a time T, foretell those of the time t after it with a
- * deviation of √(n·t·(T + t)) / T; to be safe, one more is counted. 0: nobody is there.
+ * deviation of √(n·t·(T + t)) / T; to be safe, one more is counted. Not more than he could go on
+ * with for a whole window and leave us anything (FIRST_MOST). 0: nobody is there.
  */
 static double by_the_end_of_the_first(const struct weir_budget *budget,
                                       const struct weir_quota *quota, double grain, double noise,

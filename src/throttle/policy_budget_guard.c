@@ -16,9 +16,9 @@
 #define RISE        1.5  /* a round */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL_ROUNDS 3    /* between two falls */
-#define HIGHER      1.4 /* times the floor: there is another one, and it falls no further than that */
-#define FADE        0.3 /* what counts of the samples before a fall */
-#define SIGNIFICANT 3.0 /* slope over its standard error */
+#define BRIEF       2.0  /* times the floor, of a job that does not have to make its budget last */
+#define FADE        0.3  /* what counts of the samples before a fall */
+#define SIGNIFICANT 3.0  /* slope over its standard error */
 #define SPREAD_DOUBT                                                                               \
     2.0 /* more of that, for durations that differ anyway: the short ones come first */
 #define WIDE          0.8  /* spread from which fourth roots are looked at */
@@ -361,14 +361,16 @@ void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool s
     }
 }
 
-void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
-                     int64_t window_us, int64_t now_us)
+void weir_guard_turn(struct weir_guard *guard, double floor, bool brief, double ceiling,
+                     int64_t round_us, int64_t window_us, int64_t now_us)
 {
     if (guard->cap <= 0)
         begin(guard, START * floor, now_us);
-    if (guard->fallen && guard->floor > 0 && floor >= HIGHER * guard->floor && guard->cap < floor)
-        set_cap(guard, floor, now_us); /* what it fell to was for another job */
-    guard->floor = floor;
+    if (brief)
+        floor = BRIEF * floor < ceiling ? BRIEF * floor : ceiling;
+    if (brief && !guard->brief && guard->fallen && guard->cap < floor)
+        set_cap(guard, floor, now_us); /* it fell as long as its budget had to last */
+    guard->brief = brief;
     if (now_us - guard->round_us >= round_us) {
         look(guard, floor, round_us, window_us, now_us);
         guard->round_us = now_us;

@@ -41,7 +41,7 @@ struct weir_guard {
     bool reached;                    /* since then */
     bool started;                    /* the start is over */
     bool hurried;                    /* it began with more than usual */
-    double floor;                    /* as of the last look; 0: none yet */
+    bool brief;                      /* the budget did not have to last, at the last turn */
     double start_cap;                /* that it began with */
     uint32_t first_count;            /* answers of requests within it, … */
     double first_us;                 /* … their mean, … */
@@ -74,8 +74,9 @@ void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool s
                       int64_t now_us);
 
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
- * a round takes `round_us`. */
-void weir_guard_turn(struct weir_guard *guard, double floor, double ceiling, int64_t round_us,
-                     int64_t window_us, int64_t now_us);
+ * a round takes `round_us`. `brief`: the budget is enough for what is left of the job, and it falls
+ * less deep; what had fallen deeper before goes up again. */
+void weir_guard_turn(struct weir_guard *guard, double floor, bool brief, double ceiling,
+                     int64_t round_us, int64_t window_us, int64_t now_us);
 
 #endif

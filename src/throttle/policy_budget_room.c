@@ -48,7 +48,6 @@
 #define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known, … */
 #define FIRST_HINTED     0.8  /* … or, as a hint says, it has several servers, and … */
 #define HINTED           8    /* … recommends as much as two of them bear for long */
-#define FLOORS_SHORT     2.0  /* times the floor, from which the guard holds a short job back */
 #define BESIDE           0.8  /* of it, where somebody else may have some in flight */
 #define MANY             0.02 /* requests, of the limit */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
@@ -419,7 +418,6 @@ static double first_wave(const struct weir_budget *budget, double left)
     return left < budget->concurrent ? left : part * budget->concurrent;
 }
 
-/* What a short job has is not to last for a window: the guard may leave it more than the floor. */
 static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
                        int64_t now_us)
 {
@@ -429,12 +427,11 @@ static void turn_guard(struct weir_budget *budget, double hurry, double left, do
         hurry = known ? budget->concurrent : first_wave(budget, left);
     if (!budget->guard.started || budget->guard.hurried)
         weir_guard_hurry(&budget->guard, hurry, floor, budget->lane_count > 1, now_us);
-    if (hurry > 0 && known)
-        floor = fmin(FLOORS_SHORT * floor, hurry);
     int64_t round_us = budget->window_us / 150;
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
-    weir_guard_turn(&budget->guard, floor, budget->concurrent, round_us, budget->window_us, now_us);
+    weir_guard_turn(&budget->guard, floor, hurry > 0 && known, budget->concurrent, round_us,
+                    budget->window_us, now_us);
 }
 
 /* Whether the next request is to go to any server, to find those that are not known yet. */

@@ -59,28 +59,45 @@ static int by_size(const void *a, const void *b)
     return (difference > 0) - (difference < 0);
 }
 
-/* Medians of some seeds, beside a client of three tenths. */
+#define SEEDS_MAX 21
+
+/* Medians of some seeds: what was done of what an oracle does, or how soon, and how he was served.
+ */
+static void expect_medians(const struct sim_scenario *scenario, int seeds, double of_fair_share)
+{
+    double parts[SEEDS_MAX];
+    double served[SEEDS_MAX];
+    for (int i = 0; i < seeds; i++) {
+        struct lab_oracle oracle;
+        lab_oracle(scenario, (uint64_t)i + 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
+        struct lab_figures figures = run(scenario, "budget", (uint64_t)i + 1);
+        served[i] = figures.foreign_served;
+        parts[i] = figures.makespan_s > 0 ? oracle.makespan_s / figures.makespan_s
+                                          : (double)figures.items / (double)oracle.items;
+    }
+    qsort(parts, (size_t)seeds, sizeof(parts[0]), by_size);
+    qsort(served, (size_t)seeds, sizeof(served[0]), by_size);
+    ck_assert_msg(parts[seeds / 2] >= of_fair_share, "%g of the oracle", parts[seeds / 2]);
+    ck_assert_msg(served[seeds / 2] >= 0.95, "he was served in %g", served[seeds / 2]);
+}
+
+/* Beside a client of three tenths. */
 static void expect_beside(enum sim_pattern pattern, double median_s, double of_fair_share)
 {
-    enum {
-        SEEDS = 9
-    };
-    double parts[SEEDS];
-    double served[SEEDS];
-    for (int i = 0; i < SEEDS; i++) {
-        struct sim_scenario scenario;
-        sim_scenario_init(&scenario);
-        scenario.services[0].median_s = median_s;
-        scenario.foreign = (struct sim_foreign_load){ 0.3, pattern };
-        served[i] = run(&scenario, "budget", (uint64_t)i + 1).foreign_served;
-        parts[i] = of_oracle(&scenario, "budget", (uint64_t)i + 1);
-    }
-    qsort(parts, SEEDS, sizeof(parts[0]), by_size);
-    qsort(served, SEEDS, sizeof(served[0]), by_size);
-    ck_assert_msg(parts[SEEDS / 2] >= of_fair_share, "requests of %g s: %g", median_s,
-                  parts[SEEDS / 2]);
-    ck_assert_msg(served[SEEDS / 2] >= 0.95, "requests of %g s: he was served in %g", median_s,
-                  served[SEEDS / 2]);
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.services[0].median_s = median_s;
+    scenario.foreign = (struct sim_foreign_load){ 0.3, pattern };
+    expect_medians(&scenario, 9, of_fair_share);
+}
+
+static void expect_job_beside(struct sim_foreign_load foreign, int64_t items, double of_fair_share)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.foreign = foreign;
+    scenario.work_items = items;
+    expect_medians(&scenario, SEEDS_MAX, of_fair_share);
 }
 
 /* Who keeps his highest for him at all times has 91 % of the fair share, less what chance may add.
@@ -93,31 +110,6 @@ START_TEST(the_rhythm_of_another_user_is_used)
     expect_beside(SIM_PATTERN_ONOFF, 0.5, 0.93);
 }
 END_TEST
-
-/* Medians of some seeds, of a job that ends beside a client. */
-static void expect_job_beside(struct sim_foreign_load foreign, int64_t items, double of_fair_share)
-{
-    enum {
-        SEEDS = 21
-    };
-    double parts[SEEDS];
-    double served[SEEDS];
-    for (int i = 0; i < SEEDS; i++) {
-        struct sim_scenario scenario;
-        struct lab_oracle oracle;
-        sim_scenario_init(&scenario);
-        scenario.foreign = foreign;
-        scenario.work_items = items;
-        lab_oracle(&scenario, (uint64_t)i + 1, LAB_ORACLE_COMPLIANT, &oracle, NULL);
-        struct lab_figures figures = run(&scenario, "budget", (uint64_t)i + 1);
-        served[i] = figures.foreign_served;
-        parts[i] = oracle.makespan_s / figures.makespan_s;
-    }
-    qsort(parts, SEEDS, sizeof(parts[0]), by_size);
-    qsort(served, SEEDS, sizeof(served[0]), by_size);
-    ck_assert_msg(parts[SEEDS / 2] >= of_fair_share, "%g of the oracle", parts[SEEDS / 2]);
-    ck_assert_msg(served[SEEDS / 2] >= 0.95, "he was served in %g", served[SEEDS / 2]);
-}
 
 /* What was spread over a third of a window comes free over a third of the next one. */
 START_TEST(beside_a_steady_user_a_job_that_ends_spends_a_window_sooner)

@@ -274,12 +274,19 @@ START_TEST(a_short_job_hurries_on_several_servers_too)
 }
 END_TEST
 
+/* So many requests to four servers with one account. */
+static struct sim_scenario job_on_one_account(int64_t items)
+{
+    struct sim_scenario scenario = job_of(items);
+    scenario.servers = 4;
+    scenario.limits.shared = true;
+    return scenario;
+}
+
 /* Our time on other servers was taken for somebody else's that grows, and the hurry ended. */
 START_TEST(a_short_job_hurries_on_one_account_for_all_servers)
 {
-    struct sim_scenario scenario = job_of(688);
-    scenario.servers = 4;
-    scenario.limits.shared = true;
+    struct sim_scenario scenario = job_on_one_account(688);
     expect_makespan(&scenario, 0.7);
 }
 END_TEST
@@ -288,9 +295,7 @@ END_TEST
  * trusted again. */
 START_TEST(one_account_for_all_servers_is_trusted_as_soon_as_it_is_known)
 {
-    struct sim_scenario scenario = job_of(2180);
-    scenario.servers = 4;
-    scenario.limits.shared = true;
+    struct sim_scenario scenario = job_on_one_account(2180);
     expect_makespan(&scenario, 0.91);
 }
 END_TEST

@@ -31,7 +31,7 @@ static void go_on(formula *seconds, double most, double for_s)
         now_s += took_s / n;
         weir_guard_sample(&guard, n, us(took_s), us(now_s));
         guard.reached = n >= (double)(int)guard.cap;
-        weir_guard_turn(&guard, needed, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
+        weir_guard_turn(&guard, needed, false, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
     }
 }
 
@@ -40,7 +40,7 @@ static void setup_needing(double floor)
     guard = (struct weir_guard){ 0 };
     now_s = 0;
     needed = floor;
-    weir_guard_turn(&guard, needed, CEILING, us(ROUND_S), us(WINDOW_S), 0);
+    weir_guard_turn(&guard, needed, false, CEILING, us(ROUND_S), us(WINDOW_S), 0);
 }
 
 static void setup(void)
@@ -251,8 +251,27 @@ END_TEST
 static void hurry(double cap)
 {
     weir_guard_hurry(&guard, cap, FLOOR, false, us(now_s));
-    weir_guard_turn(&guard, FLOOR, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
+    weir_guard_turn(&guard, FLOOR, false, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
 }
+
+static void turn_brief(bool brief)
+{
+    weir_guard_turn(&guard, FLOOR, brief, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
+}
+
+/* Once, when it turns out that what is left needs no more than there is. */
+START_TEST(what_fell_goes_up_again_as_soon_as_its_budget_need_not_last)
+{
+    fall_again(true);
+    turn_brief(false);
+    ck_assert_double_eq(guard.cap, FLOOR);
+    turn_brief(true);
+    ck_assert_double_eq(guard.cap, 2 * FLOOR);
+    guard.cap = FLOOR;
+    turn_brief(true);
+    ck_assert_double_eq(guard.cap, FLOOR);
+}
+END_TEST
 
 /* The first wave comes back: each of them had one more beside it than the one before. */
 static void answer_wave(formula *seconds, int count)
@@ -393,6 +412,7 @@ int main(void)
     suite_add(&s, where_durations_differ_so_far_that_no_level_tells_it_is_the_floor_again);
     suite_add(&s, a_level_that_was_a_little_better_is_gone_back_to_after_a_while);
     suite_add(&s, if_falls_do_not_help_as_many_may_go_as_before_the_first_of_them);
+    suite_add(&s, what_fell_goes_up_again_as_soon_as_its_budget_need_not_last);
     suite_add(&s, a_short_job_begins_with_more_than_others);
     suite_add(&s, when_it_is_known_what_requests_take_all_may_go_if_their_number_does_not_show);
     suite_add(&s, a_wave_that_comes_back_in_order_is_not_followed_by_a_larger_one);

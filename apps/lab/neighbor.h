@@ -9,16 +9,16 @@
 #define LAB_NEIGHBOR_H
 
 #include "lab/ledger.h"
+#include "lab/others.h"
 #include "sim/law/flights.h"
-#include "sim/law/foreign.h"
 
 struct lab_neighbor {
     const struct sim_scenario *scenario;
-    struct sim_foreign foreign;
-    struct lab_neighbor_user *users; /* NULL: there is no other client */
+    struct lab_others others;
     struct sim_flights flights;
-    struct lab_ledger *excess; /* execution time beyond his share, by account */
-    uint32_t servers;          /* accounts of a user */
+    struct lab_ledger
+        *excess;      /* execution time beyond his share, by account; NULL: nobody is there */
+    uint32_t servers; /* accounts of a user */
 };
 
 void lab_neighbor_init(struct lab_neighbor *neighbor, const struct sim_scenario *scenario,

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "lab/ledger.h"
 #include "lab/neighbor.h"
+#include "lab/outlook.h"
 #include "sim/law/number.h"
 #include "sim/law/service_time.h"
 
@@ -69,7 +70,8 @@ struct oracle {
     uint32_t *turn;               /* the accounts of a round */
     uint64_t *numbers;            /* requests begun, by user */
     uint32_t *executing;          /* by web server */
-    struct lab_neighbor neighbor; /* only under contention: else he is a share of the budgets */
+    struct lab_neighbor neighbor; /* only under contention */
+    struct lab_outlook outlook;
     int64_t now_us;
     uint32_t changes_seen;
     int64_t last_end_us;
@@ -186,8 +188,8 @@ static int64_t execution_left(struct oracle *oracle, const struct account *accou
 }
 
 /* At the limit itself a request is refused, so there is a look at the sum of now, too. */
-static int64_t budgets_allow_us(struct oracle *oracle, const struct account *account,
-                                const struct next *next)
+static int64_t share_allows_us(struct oracle *oracle, const struct account *account,
+                               const struct next *next)
 {
     static const struct lab_claim one = { .charge = SIM_CHARGE_ARRIVAL, .amount = 1 };
     struct sim_budget budget = budget_now(oracle);
@@ -202,6 +204,19 @@ static int64_t budgets_allow_us(struct oracle *oracle, const struct account *acc
         return from_us;
     struct lab_claim claim = claim_of(oracle, next);
     return larger(from_us, lab_ledger_earliest(&account->execution, &claim, limit));
+}
+
+/* Our share of the budgets, and what the other client will leave of them. */
+static int64_t budgets_allow_us(struct oracle *oracle, const struct account *account,
+                                const struct next *next)
+{
+    int64_t at_us = share_allows_us(oracle, account, next);
+    if (at_us > oracle->now_us || oracle->kind == LAB_ORACLE_EDGE)
+        return at_us;
+    struct sim_budget budget = sim_scenario_budget(oracle->scenario, oracle->now_us);
+    struct lab_claim claim = claim_of(oracle, next);
+    return lab_outlook_allows_us(&oracle->outlook, (uint32_t)(account - oracle->accounts), &claim,
+                                 &budget, oracle->now_us);
 }
 
 static int64_t own_landing_us(const struct oracle *oracle)
@@ -249,6 +264,8 @@ static void charge(struct oracle *oracle, struct account *account, const struct 
     struct lab_claim claim = claim_of(oracle, next);
     lab_ledger_add(&account->requests, (struct lab_change){ oracle->now_us, 1, 0 });
     lab_ledger_charge(&account->execution, &claim, oracle->now_us);
+    lab_outlook_charge(&oracle->outlook, (uint32_t)(account - oracle->accounts), &claim,
+                       oracle->now_us);
 }
 
 static void count_item(struct oracle *oracle, const struct next *next)
@@ -468,6 +485,7 @@ static void attempt(const struct sim_scenario *scenario, uint64_t seed, enum lab
     weir_heap_init(&oracle.looks, oracle.account_count);
     if (is_contended(scenario))
         lab_neighbor_init(&oracle.neighbor, scenario, seed);
+    lab_outlook_init(&oracle.outlook, scenario, seed);
     open_accounts(&oracle);
     look_at_all(&oracle, 0, oracle.account_count);
     for (; !is_over(&oracle); go_on(&oracle))
@@ -476,6 +494,7 @@ static void attempt(const struct sim_scenario *scenario, uint64_t seed, enum lab
     ret->makespan_s = endless ? -1 : (double)oracle.last_end_us / 1e6;
     close_accounts(&oracle);
     lab_neighbor_release(&oracle.neighbor);
+    lab_outlook_release(&oracle.outlook);
     weir_heap_release(&oracle.looks);
     free(oracle.turn);
     free(oracle.numbers);

@@ -3,6 +3,7 @@
  * The oracles: their ledger against sums counted again from scratch, O1 against all schedules of
  * tiny worlds, its schedules against the law in random worlds, and policies against O1.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/rng.h"
 #include "lab/ledger.h"
 #include "lab/oracle.h"
+#include "lab/others.h"
 #include "lab/policies.h"
 #include "lab/run.h"
 #include "sim/law/law.h"
@@ -361,9 +363,10 @@ static void end_until(struct sim_law *law, int64_t now_us)
         sim_law_finish(law, ticket, ends_us);
 }
 
-/* Send the plan to the law; returns how many were refused. */
-static uint32_t replay(const struct sim_scenario *scenario, uint64_t seed,
-                       const struct lab_plan *plan)
+/* Send the plan to the law, and see how many of it are refused, and what the other client wanted
+ * and did not get. */
+static uint32_t replay_beside(const struct sim_scenario *scenario, uint64_t seed,
+                              const struct lab_plan *plan, uint64_t *unserved)
 {
     struct sim_law law;
     uint64_t numbers[8] = { 0 };
@@ -382,8 +385,20 @@ static uint32_t replay(const struct sim_scenario *scenario, uint64_t seed,
         else
             break;
     }
+    for (uint32_t user = 0; user < scenario->connections; user++) {
+        struct sim_foreign_counts counts = sim_law_foreign(&law, user);
+        *unserved += counts.wanted - counts.served;
+    }
     sim_law_release(&law);
     return refused;
+}
+
+/* Send the plan to the law; returns how many were refused. */
+static uint32_t replay(const struct sim_scenario *scenario, uint64_t seed,
+                       const struct lab_plan *plan)
+{
+    uint64_t unserved = 0;
+    return replay_beside(scenario, seed, plan, &unserved);
 }
 
 static void oracle_is_never_throttled(enum lab_oracle_kind kind, uint64_t stream)
@@ -505,6 +520,119 @@ START_TEST(the_fair_share_is_what_the_other_client_leaves)
 }
 END_TEST
 
+/* A world with another client who does not use up the budgets by himself, and no limit on requests
+ * at the same time: how many he has is nobody's to choose. */
+static void make_shared(struct sim_scenario *scenario, struct weir_rng *rng)
+{
+    sim_scenario_init(scenario);
+    scenario->connections = 1 + (uint32_t)weir_rng_below(rng, 2);
+    scenario->servers = 1 + (uint32_t)weir_rng_below(rng, 2);
+    scenario->affinity = SIM_AFFINITY_PINNED;
+    scenario->limits.concurrent = 0;
+    scenario->limits.charge = (enum sim_charge)weir_rng_below(rng, 3);
+    scenario->limits.shared = weir_rng_below(rng, 4) == 0;
+    if (weir_rng_below(rng, 3) == 0)
+        scenario->limits.bucket_us = (int64_t)(1 + weir_rng_below(rng, 60)) * WEIR_US_PER_S;
+    scenario->services[0].median_s = between(rng, 0.1, 6);
+    scenario->services[0].exec_share = (int64_t)between(rng, SIM_WHOLE_SHARE / 2, SIM_WHOLE_SHARE);
+    scenario->foreign.pattern = (enum sim_pattern)weir_rng_below(rng, 3);
+    scenario->foreign.share = between(rng, 0.05, 0.3);
+    if (weir_rng_below(rng, 3) == 0)
+        scenario->prefill = between(rng, 0, 0.3);
+}
+
+START_TEST(beside_the_oracle_the_other_client_gets_all_that_he_wants)
+{
+    uint64_t requests = 0;
+    for (int i = 0; i < rounds(60, 2000); i++) {
+        struct weir_rng rng;
+        weir_rng_init(&rng, (uint64_t)i, 7);
+        struct sim_scenario scenario;
+        make_shared(&scenario, &rng);
+        struct lab_oracle oracle;
+        struct lab_plan plan;
+        uint64_t unserved = 0;
+        lab_oracle(&scenario, (uint64_t)i, LAB_ORACLE_COMPLIANT, &oracle, &plan);
+        ck_assert_msg(replay_beside(&scenario, (uint64_t)i, &plan, &unserved) == 0, "world %d", i);
+        ck_assert_msg(unserved == 0, "world %d: %lu", i, (unsigned long)unserved);
+        requests += plan.count;
+        lab_plan_release(&plan);
+    }
+    ck_assert_uint_gt(requests, 10000);
+}
+END_TEST
+
+#define STEPS_A_WINDOW 300 /* seconds */
+#define STEPS          1800
+
+/* What the other client has in the window of the one account at every second. */
+static void his_windows(const struct sim_scenario *scenario, uint64_t seed, double *ret_s)
+{
+    double begun[STEPS + 1] = { 0 }; /* charged at the beginning */
+    struct lab_others others;
+    struct lab_others_request request;
+    lab_others_init(&others, scenario, seed);
+    while (lab_others_next_us(&others) < STEPS * WEIR_US_PER_S) {
+        if (lab_others_turn(&others, &request))
+            begun[request.at_us / WEIR_US_PER_S] +=
+                (double)lab_others_service_us(&request, 1) / 1e6;
+    }
+    lab_others_release(&others);
+    double sum = 0;
+    for (int t = 0; t <= STEPS; t++) {
+        sum += begun[t] - (t >= STEPS_A_WINDOW ? begun[t - STEPS_A_WINDOW] : 0);
+        ret_s[t] = sum;
+    }
+}
+
+/*
+ * The most that anybody can have who knows his future and leaves it to him: N(t), all that was
+ * begun by t, keeps N(t) - N(t - W) <= c(t) and never falls. The largest such N is a shortest path
+ * over steps of a window, c(t), and back in time, 0.
+ */
+static double most_beside(const double *his_s, double fair_s, double limit_s)
+{
+    double most[STEPS + 1];
+    for (int t = 0; t <= STEPS; t++) {
+        most[t] = INFINITY;
+        for (int s = t; s < t + STEPS_A_WINDOW && s <= STEPS; s++) {
+            double before = s < STEPS_A_WINDOW ? 0 : most[s - STEPS_A_WINDOW];
+            most[t] = fmin(most[t], before + fmin(fair_s, limit_s - his_s[s]));
+        }
+    }
+    return most[STEPS - 1]; /* what begins with the last moment does not count */
+}
+
+START_TEST(beside_another_client_the_oracle_has_nearly_all_that_can_be_had)
+{
+    static const struct sim_foreign_load loads[] = {
+        { 0.1, SIM_PATTERN_CONSTANT }, { 0.3, SIM_PATTERN_CONSTANT }, { 0.6, SIM_PATTERN_CONSTANT },
+        { 0.2, SIM_PATTERN_ONOFF },    { 0.4, SIM_PATTERN_ONOFF },    { 0.5, SIM_PATTERN_ONOFF },
+        { 0.1, SIM_PATTERN_BURSTY },   { 0.3, SIM_PATTERN_BURSTY },
+    };
+    for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+        struct sim_scenario scenario;
+        sim_scenario_init(&scenario);
+        scenario.connections = 1;
+        scenario.limits.concurrent = 0;
+        scenario.limits.charge = SIM_CHARGE_ARRIVAL;
+        scenario.foreign = loads[i];
+        struct lab_oracle oracle;
+        struct lab_plan plan;
+        double his_s[STEPS + 1];
+        double had_s = 0;
+        his_windows(&scenario, 3, his_s);
+        lab_oracle(&scenario, 3, LAB_ORACLE_COMPLIANT, &oracle, &plan);
+        for (uint32_t k = 0; k < plan.count; k++)
+            had_s += (double)plan.starts[k].service_us / 1e6;
+        lab_plan_release(&plan);
+        double most_s = most_beside(his_s, 1200 * (1 - loads[i].share), 1200);
+        ck_assert_msg(had_s <= 1.01 * most_s && had_s >= 0.98 * most_s, "%g, pattern %d: %g of %g",
+                      loads[i].share, (int)loads[i].pattern, had_s, most_s);
+    }
+}
+END_TEST
+
 /* He has 2.4 in flight on the mean, of the six that the server takes without being slow; with ours
  * beside them they take longer, and so much less is left. */
 START_TEST(under_contention_the_other_client_slows_the_oracle)
@@ -583,6 +711,8 @@ int main(void)
     suite_add(&s, o1_keeps_every_window_and_the_edge_rider_does_not);
     suite_add(&s, no_policy_is_ahead_of_o1_by_more_than_what_is_in_flight);
     suite_add(&s, the_fair_share_is_what_the_other_client_leaves);
+    suite_add(&s, beside_the_oracle_the_other_client_gets_all_that_he_wants);
+    suite_add(&s, beside_another_client_the_oracle_has_nearly_all_that_can_be_had);
     suite_add(&s, under_contention_the_other_client_slows_the_oracle);
     suite_add(&s, beside_a_client_that_is_slowed_down_the_oracle_is_within_reach);
     suite_add(&s, restraint_pays_under_contention);

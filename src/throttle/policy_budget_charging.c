@@ -10,6 +10,7 @@
 #define EXCITED      0.02  /* of the budget that own use has to leave its drift by to be read */
 #define PULL         10    /* samples of that size that speak for the ρ that we have */
 #define NOT_WORSE    20.0  /* times what the best guess leaves unexplained */
+#define CLEARLY      0.1   /* left unexplained by a guess that is wrong */
 #define TOO_GOOD     0.002 /* left unexplained by a guess that is right, … */
 #define TOO_BAD      0.03  /* … and by one among noise */
 #define EXPLAINED    0.9
@@ -102,8 +103,10 @@ static void judge(struct weir_charging *charging)
     bool crowded = fit->yy > fit->xx; /* it moves by more than we use: somebody else is there */
     charging->trusted = best.rho > RHO_MIN || (charging->trusted && crowded);
     double left = best.rest / (fit->yy + 1);
-    charging->at_begin = solve(&charging->fits[begin]).rest < NOT_WORSE * best.rest ||
-                         (left > TOO_GOOD && left < TOO_BAD);
+    double at_begin = solve(&charging->fits[begin]).rest;
+    bool alike = at_begin < NOT_WORSE * best.rest;
+    charging->at_begin = alike || (left > TOO_GOOD && left < TOO_BAD);
+    charging->later = !alike && at_begin > CLEARLY * (fit->yy + 1);
 }
 
 /* --- the long run ----------------------------------------------------------------------------- */

@@ -66,6 +66,7 @@ struct weir_charging {
     double rho;    /* share of the client's time that is charged */
     bool trusted;  /* the headers behave */
     bool at_begin; /* it may well be that time is charged at the beginning */
+    bool later;    /* it clearly is not */
     double moved;  /* own use that the samples have seen pass */
 };
 

@@ -26,17 +26,18 @@
 
 /* Deviations by which others may use more than foretold: in the first window, later, if their
  * rhythm is known, and if it is on several servers, of which nobody knows the next one. */
-#define FIRST_DOUBT  3.0
-#define DOUBT        2.5
-#define RHYTHM_DOUBT 2.0
-#define SPREAD_DOUBT 3.0
-#define DOUBT_MOST   0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
-#define FIRST_MOST   0.7  /* of the limit: who begins with more overruns it alone, or rests */
-#define SOMEBODY     3    /* requests that tell of another client */
-#define YOUNG        1.05 /* times the most that was seen, in the second window */
-#define EARLY        1.0  /* span of a rhythm by which they may come sooner */
-#define FORESEEN     2    /* buckets of the ledger for which what is foreseen holds */
-#define STAYS        0.15 /* of the limit: more than a coarse window keeps of ours at its best */
+#define FIRST_DOUBT    3.0
+#define DOUBT          2.5
+#define RHYTHM_DOUBT   2.0
+#define SPREAD_DOUBT   3.0
+#define DOUBT_MOST     0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
+#define FIRST_MOST     0.7  /* of the limit: who begins with more overruns it alone, or rests */
+#define FINISHING_MOST 0.5  /* the same, beside the last requests of a short job */
+#define SOMEBODY       3    /* requests that tell of another client */
+#define YOUNG          1.05 /* times the most that was seen, in the second window */
+#define EARLY          1.0  /* span of a rhythm by which they may come sooner */
+#define FORESEEN       2    /* buckets of the ledger for which what is foreseen holds */
+#define STAYS          0.15 /* of the limit: more than a coarse window keeps of ours at its best */
 
 double weir_budget_used(const struct weir_budget *budget, uint32_t lane, int which, int64_t now_us)
 {
@@ -162,7 +163,9 @@ static bool is_somebody(const struct weir_budget *budget, const struct weir_budg
  * In the first window: as much in a second as so far, and what chance may add to that. Requests
  * that come by chance, n of them in a time T, foretell those of the time t after it with a
  * deviation of √(n·t·(T + t)) / T; to be safe, one more is counted. Not more than he could go on
- * with for a whole window and leave us anything (FIRST_MOST). 0: nobody is there.
+ * with for a whole window and leave us anything (FIRST_MOST). 0: nobody is there. Beside a job that
+ * is over soon, not more than half of it, and not what chance may add: what it has left matters
+ * less to him than waiting for the next window does to the job.
  */
 static double by_the_end_of_the_first(const struct weir_budget *budget,
                                       const struct weir_quota *quota, double grain, double noise,
@@ -176,6 +179,8 @@ static double by_the_end_of_the_first(const struct weir_budget *budget,
     /* While nothing is out that will tell, silence counts: so one goes from time to time. */
     int64_t until_us = waits ? now_us : quota->sample_us;
     double age = larger((double)(until_us - quota->first_us), window / 100);
+    if (budget->finishing)
+        return fmin(draining + seen * window / age, FINISHING_MOST * quota->limit);
     double left = window - age;
     double more = left / age * (seen + grain) +
                   FIRST_DOUBT * sqrt((seen + grain) * grain * left * window) / age;

@@ -17,6 +17,7 @@
 #define SCATTER       9.0 /* … where it is known that they land on any, and a request is at most … */
 #define SCATTER_MOST  0.01 /* … of the limit: a few long ones of somebody else look like chance */
 #define FEW_MISSING   1    /* requests at the first sample: as good as none */
+#define WOULD_SHOW    2    /* times what a sample may be off */
 #define RESTARTED     0.1  /* of the limit that others have to have used */
 #define OVERDRAWN     0.01 /* of the limit that may be missing where none is left */
 #define UNTOLD        5    /* answers with one budget header from which the other has no limit */
@@ -141,7 +142,24 @@ static double count_unseen(struct weir_budget *budget, uint32_t lane, double rem
     return most - missing;
 }
 
-/* What was sent to a server so lately that its answer may have been on the way: so many at most. */
+/* It was sent to a server so lately that an answer of it may have been on the way: it is in our
+ * books and not in its header. */
+static bool is_late(const struct weir_budget *budget, const struct weir_budget_flight *flight,
+                    uint32_t lane, int64_t now_us)
+{
+    bool may_be = flight->lane == lane || !budget->pinned;
+    return may_be && now_us - flight->sent_us < budget->window_us / BLURS;
+}
+
+static double count_late(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
+{
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < budget->flight_count; i++)
+        late += is_late(budget, &budget->flights[i], lane, now_us);
+    return late;
+}
+
+/* What those that are late take: so many at most. */
 static double blurred_us(const struct weir_budget *budget, uint32_t lane, double count,
                          int64_t now_us)
 {
@@ -149,8 +167,7 @@ static double blurred_us(const struct weir_budget *budget, uint32_t lane, double
     uint32_t late = 0;
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
-        bool may_be = flight->lane == lane || !budget->pinned;
-        if (!may_be || now_us - flight->sent_us >= budget->window_us / BLURS)
+        if (!is_late(budget, flight, lane, now_us))
             continue;
         sum += flight->expected_us;
         late++;
@@ -377,7 +394,8 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
     double limit = quota->limit;
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
-    double noise = weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS);
+    double noise =
+        weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS) + count_late(budget, lane, now_us);
     weir_quota_sample(quota, remaining, used, noise, trusted, is_exact(budget), budget->window_us,
                       now_us);
     bool moves = comes_and_goes(budget, it, WEIR_BUDGET_REQUESTS, used) &&
@@ -410,8 +428,24 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     learn_sharing(budget, it, heard);
 }
 
+/* What seemed foreign was ours, but for what there was when the first server answered, before any
+ * other did: it goes on draining, and what has come since has come since then. */
+static void begin_quota_anew(struct weir_quota *quota, int64_t window_us, int64_t now_us)
+{
+    int64_t first_us = quota->first_us;
+    double first = quota->first;
+    if (first_us != WEIR_NEVER && first_us < now_us - window_us / 2) {
+        first_us = now_us - window_us / 2;
+        first = weir_quota_draining(quota, window_us, first_us);
+    }
+    weir_quota_forget(quota);
+    quota->first_us = first_us;
+    quota->first = first;
+    quota->ghost = 0;
+}
+
 /* All servers draw on one account: one ledger for all. */
-static void merge_lanes(struct weir_budget *budget)
+static void merge_lanes(struct weir_budget *budget, int64_t now_us)
 {
     struct weir_ledger *one = &budget->lanes[0].ledger;
     for (uint32_t i = 1; i < budget->lane_count; i++) {
@@ -431,8 +465,7 @@ static void merge_lanes(struct weir_budget *budget)
     budget->lanes[0].left_out = 0;
     budget->lanes[0].foreseen_no = -1;
     for (int which = 0; which < WEIR_BUDGET_COUNT; which++) {
-        weir_quota_forget(&budget->lanes[0].quotas[which]); /* what seemed foreign was ours */
-        budget->lanes[0].quotas[which].ghost = 0;
+        begin_quota_anew(&budget->lanes[0].quotas[which], budget->window_us, now_us);
         budget->lanes[0].said[which] = -1; /* by one server; the next may be told by another */
     }
     for (uint32_t i = 0; i < budget->flight_count; i++)
@@ -441,15 +474,25 @@ static void merge_lanes(struct weir_budget *budget)
 }
 
 /* Time was missing at the first sample and no requests were: nobody has used it, who would have
- * needed some for it, so it is not taken on trust that it drains. */
+ * needed some for it, so it is not taken on trust that it drains. Requests were missing and not the
+ * time that they take: their limit is lower. */
 static void compare_first(const struct weir_budget *budget, struct weir_budget_lane *lane,
                           int64_t now_us)
 {
-    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
     struct weir_quota *execution = &lane->quotas[WEIR_BUDGET_EXECUTION];
-    if (requests->first_us == now_us && execution->first_us == now_us)
-        execution->unbacked =
-            requests->first <= FEW_MISSING + weir_budget_astray(budget) + budget->elsewhere;
+    if (requests->first_us != now_us || execution->first_us != now_us)
+        return;
+    double few = FEW_MISSING + weir_budget_astray(budget) + budget->elsewhere;
+    execution->unbacked = requests->first <= few;
+    double noise = weir_budget_noise(budget, lane, WEIR_BUDGET_REQUESTS);
+    double noise_us = weir_budget_noise(budget, lane, WEIR_BUDGET_EXECUTION);
+    double took_us = weir_budget_rho(budget) * budget->average_us * requests->first;
+    if (requests->first > few + noise && execution->first <= noise_us &&
+        took_us > WOULD_SHOW * noise_us) {
+        lane->left_out = budget->flight_count; /* they may be on other servers: correct_limit() */
+        weir_quota_set_limit(requests, requests->limit - requests->first - lane->left_out);
+    }
 }
 
 /* A header that says the same whatever is sent tells nothing. */
@@ -480,5 +523,5 @@ void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
     if (said->execution_known || said->requests_known)
         budget->lanes[lane].heard_us = now_us;
     if (budget->lane_count > 1 && budget->shared)
-        merge_lanes(budget);
+        merge_lanes(budget, now_us);
 }

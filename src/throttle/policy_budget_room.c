@@ -18,8 +18,7 @@
  *
  * The guard may say less.
  *
- * A job that is known to be *short*, because what is left of it fits into what is free with some to
- * spare, does not have to make anything last: as many go at once as the service bears.
+ * A job that is *short* does not have to make anything last (policy_budget_short.h).
  *
  * Some requests go for what they will tell:
  *
@@ -31,7 +30,8 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "throttle/policy_budget_state.h"
+#include "throttle/policy_budget_load.h"
+#include "throttle/policy_budget_short.h"
 
 #define HORIZONS         8 /* in a window, … */
 #define HORIZONS_CROWDED 3 /* … if somebody else seems to use it, in no rhythm that is known, … */
@@ -44,12 +44,6 @@
 #define TAIL_ROOM        2    /* … if there is room for so many times as many, … */
 #define TAIL_END         4.0  /* … and of a job whose end is known */
 #define TAIL_ROOM_END    1
-#define SHORT_TIMES      1.3  /* that what is left of a short job has room */
-#define FIRST_WAVE       0.6  /* of what the service bears, as long as nothing is known, … */
-#define FIRST_HINTED     0.8  /* … or, as a hint says, it has several servers, and … */
-#define HINTED           8    /* … recommends as much as two of them bear for long */
-#define BESIDE           0.8  /* of it, where somebody else may have some in flight */
-#define MANY             0.02 /* requests, of the limit */
 #define PACE_SLACK       1.25 /* what is allowed in flight above what would be spent evenly */
 #define SEARCH_TIMES     8    /* requests per known server for any server, to find another */
 #define SEARCH_EVERY     64   /* afterwards, one in so many */
@@ -58,22 +52,9 @@
 #define SPARE_REQUESTS   1
 #define MEAN_DOUBT       0.5 /* of their deviation, that those in flight take longer than most */
 #define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
-#define CHANCE_HURRIED   3.0 /* the same, where all that the service bears is in flight */
-#define PLACED           3.0 /* the same, of those that are not tied to a server where others are */
-#define BLIND_MARGIN     0.015
-#define HEARD_MARGIN     0.004
-#define SETTLED_MARGIN   0.0005
+#define CHANCE_HURRIED   3.0   /* the same, where all that the service bears is in flight */
 #define PROBES           3     /* requests, … */
 #define PROBES_MOST      0.004 /* … or less than that of the limit */
-
-/* What is in flight towards a lane; fractions, if it may be on one of several. */
-struct load {
-    double count;
-    double meant; /* of them, those that were sent to this server, whether they get there or not */
-    double elapsed_us;
-    double half_us; /* that will have passed of the rest when a new request is half through */
-    double rest_us; /* expected */
-};
 
 struct room {
     bool fits;
@@ -81,109 +62,6 @@ struct room {
     double score;
     enum weir_bound bound_by;
 };
-
-static void add_load(struct load *load, const struct weir_budget_flight *flight, double half_us,
-                     int64_t now_us)
-{
-    double elapsed = (double)(now_us - flight->sent_us);
-    double rest = flight->expected_us - elapsed;
-    if (rest < flight->expected_us / 4)
-        rest = flight->expected_us / 4; /* overdue */
-    load->count += 1;
-    load->elapsed_us += elapsed;
-    load->rest_us += rest;
-    load->half_us += rest < half_us ? rest : half_us;
-}
-
-static struct load share(const struct load *own, const struct load *any, double part)
-{
-    return (struct load){
-        .count = own->count + any->count * part,
-        .meant = own->meant,
-        .elapsed_us = own->elapsed_us + any->elapsed_us * part,
-        .half_us = own->half_us + any->half_us * part,
-        .rest_us = own->rest_us + any->rest_us * part,
-    };
-}
-
-/* The part of the flights that are not tied to a server which one of them may have: on the mean,
- * and where the others are tied, by chance. Where none is, whoever asks sees to chance. */
-static double part_of_any(const struct weir_budget *budget, double count)
-{
-    double even = 1.0 / budget->lane_count;
-    double part = even;
-    if (budget->pinned && count > 0)
-        part += PLACED * sqrt(even * (1 - even) / count);
-    return part < 1 ? part : 1;
-}
-
-/* The load of every lane. A flight that is not tied to a server may be on any. */
-static void weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
-                  struct load *loads)
-{
-    struct load any = { 0 };
-    for (uint32_t i = 0; i < budget->lane_count; i++)
-        loads[i] = (struct load){ 0 };
-    for (uint32_t i = 0; i < budget->flight_count; i++) {
-        const struct weir_budget_flight *flight = &budget->flights[i];
-        bool meant = flight->lane < budget->lane_count;
-        bool tied = budget->pinned && meant;
-        if (meant)
-            loads[flight->lane].meant += 1;
-        add_load(tied ? &loads[flight->lane] : &any, flight, expected_us / 2, now_us);
-    }
-    double part = part_of_any(budget, any.count);
-    for (uint32_t i = 0; i < budget->lane_count; i++)
-        loads[i] = share(&loads[i], &any, part);
-}
-
-/* Nothing is in flight and nobody else is there: what the server has booked is known to the last
- * drop, and so is what is left of it. Not where time is charged on arrival: what the next ones
- * will have taken is not known when they are there. */
-static bool is_settled(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                       const struct load *load, int which)
-{
-    const struct weir_quota *quota = &lane->quotas[which];
-    bool exact = budget->charging.trusted && (budget->lane_count == 1 || budget->pinned) &&
-                 weir_budget_series(budget) != WEIR_SERIES_AT_BEGIN;
-    double most = quota->most > quota->highest[0] ? quota->most : quota->highest[0];
-    return exact && !weir_budget_is_coarse(budget) && load->count <= 0 &&
-           most <= weir_budget_noise(budget, lane, which);
-}
-
-static double ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                   const struct load *load, int which, int64_t now_us)
-{
-    double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
-    bool coarse = weir_budget_is_coarse(budget);
-    if (is_settled(budget, lane, load, which))
-        margin = which == WEIR_BUDGET_REQUESTS && budget->lane_count == 1 ? 0 : SETTLED_MARGIN;
-    double all = weir_budget_beside(budget, lane, which, coarse, load->count <= 0, now_us);
-    double forgotten = weir_budget_forgotten(budget, lane, which, now_us);
-    all = all + forgotten < lane->quotas[which].limit ? all + forgotten : lane->quotas[which].limit;
-    if (which == WEIR_BUDGET_EXECUTION && lane->heard_us != WEIR_NEVER) /* as we see it by now */
-        all += weir_budget_rho(budget) * lane->heard.used[budget->charging.best] - lane->heard_own;
-    return all * (1 - margin - budget->caution);
-}
-
-/* The server's execution sum `ahead_us` from now, without the request in question. */
-static double execution_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                           bool idle, double in_flight_us, double ahead_us, int64_t now_us)
-{
-    int64_t until_us = now_us + (int64_t)ahead_us;
-    int64_t from_us = weir_budget_tail_us(budget, lane, idle, until_us, now_us);
-    int64_t booked = weir_ledger_span(&lane->ledger, weir_budget_series(budget), from_us, until_us);
-    return weir_budget_rho(budget) * ((double)booked + in_flight_us);
-}
-
-/* The server's requests `ahead_us` from now, without what is in flight. */
-static double requests_at(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                          bool idle, int64_t ahead_us, int64_t now_us)
-{
-    int64_t until_us = now_us + ahead_us;
-    int64_t from_us = weir_budget_tail_us(budget, lane, idle, until_us, now_us);
-    return (double)weir_ledger_span(&lane->ledger, WEIR_SERIES_REQUESTS, from_us, until_us);
-}
 
 /* What is left for seeing whether a window that may be coarse has moved on. */
 static double for_probes(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -196,18 +74,19 @@ static double for_probes(const struct weir_budget *budget, const struct weir_bud
 }
 
 static bool execution_fits(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                           const struct load *load, double expected_us, double limit,
-                           int64_t now_us)
+                           const struct weir_budget_load *load, double left, double expected_us,
+                           double limit, int64_t now_us)
 {
     double cost = weir_budget_rho(budget) * expected_us;
     bool idle = load->count <= 0;
-    if (is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION))
-        return execution_at(budget, lane, true, 0, 0, now_us) + cost +
+    double over = weir_budget_overdraft(budget, lane, load, left, expected_us, limit, now_us);
+    if (over <= 0 && weir_budget_is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION))
+        return weir_budget_execution_at(budget, lane, true, 0, 0, now_us) + cost +
                    for_probes(budget, lane, cost) <=
                limit;
     double now_flying = load->elapsed_us;
     double doubt_us = 0; /* what one in flight may be off by */
-    if (budget->charging.at_begin) {
+    if (budget->charging.at_begin && over <= 0) {
         now_flying += load->rest_us; /* charged already, or it may be */
         now_flying += MEAN_DOUBT * budget->wide_us * load->count;
         doubt_us = 2 * budget->wide_us;
@@ -219,9 +98,11 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     now_flying += 2 * doubt_us * sqrt(load->count + 1) + spare * expected_us;
     double half = load->elapsed_us + load->half_us;
     double all = load->elapsed_us + load->rest_us;
-    return execution_at(budget, lane, idle, now_flying, 0, now_us) < limit &&
-           execution_at(budget, lane, idle, half, expected_us / 2, now_us) + cost / 2 <= limit &&
-           execution_at(budget, lane, idle, all, expected_us, now_us) + cost <= limit;
+    return weir_budget_execution_at(budget, lane, idle, now_flying, 0, now_us) < limit &&
+           weir_budget_execution_at(budget, lane, idle, half, expected_us / 2, now_us) + cost / 2 <=
+               limit + over &&
+           weir_budget_execution_at(budget, lane, idle, all, expected_us, now_us) + cost <=
+               limit + over;
 }
 
 /* What may be in flight for one budget to be spent within a horizon. `per_us`: what one request in
@@ -255,58 +136,6 @@ static double at_least(double pace, double room, double most)
 {
     double tail = room < most ? room : most;
     return pace > tail ? pace : tail;
-}
-
-/* How often what is left of a job has to have room for it to be short: once as long as nothing is
- * known, and once it hurries and its requests have not been seen to slow each other. */
-static double short_times(const struct weir_budget *budget)
-{
-    const struct weir_guard *guard = &budget->guard;
-    bool hurries = guard->hurried && guard->started && !guard->fallen;
-    return budget->average_us > 0 && !hurries ? SHORT_TIMES : 1;
-}
-
-/* What is left of a job, as much of it as a server is to get, fits on it with some to spare. */
-static bool is_short_for(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                         const struct load *load, double left, double expected_us, int64_t now_us)
-{
-    bool idle = load->count <= 0;
-    double more = short_times(budget) * left;
-    double sent = requests_at(budget, lane, idle, 0, now_us) + load->count;
-    double used = execution_at(budget, lane, idle, load->elapsed_us + load->rest_us, 0, now_us);
-    return sent + more <= ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us) &&
-           used + weir_budget_rho(budget) * expected_us * more <=
-               ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
-}
-
-/* No request is missing that is not ours; many are if the limit is lower, or some were used before.
- */
-static bool is_alone(const struct weir_budget *budget)
-{
-    double astray = weir_budget_astray(budget);
-    for (uint32_t i = 0; i < budget->lane_count; i++) {
-        const struct weir_quota *requests = &budget->lanes[i].quotas[WEIR_BUDGET_REQUESTS];
-        if (requests->foreign > astray && requests->foreign < MANY * requests->limit)
-            return false;
-    }
-    return true;
-}
-
-/* How many of a short job may go at once on each server: as many as the service bears, on all of
- * them together as long as they may have one account. 0: it is not short. */
-static double rush(const struct weir_budget *budget, const struct load *loads, double left,
-                   double expected_us, int64_t now_us)
-{
-    double each = left / budget->lane_count;
-    if (left <= 0)
-        return 0;
-    for (uint32_t i = 0; i < budget->lane_count; i++) {
-        if (!is_short_for(budget, &budget->lanes[i], &loads[i], each, expected_us, now_us))
-            return 0;
-    }
-    bool apart = budget->lane_count == 1 || weir_budget_is_apart(budget);
-    double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
-    return fmax(1, apart ? most : most / budget->lane_count);
 }
 
 /* How quickly what is free is spent, and how that ends. */
@@ -347,24 +176,25 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct load *load, double hurry, double left, double expected_us,
-                        int64_t now_us)
+                        const struct weir_budget_load *load, double hurry, double left,
+                        double expected_us, int64_t now_us)
 {
     struct haste haste = haste_of(budget, lane, left, is_crowded(budget, lane));
     int64_t horizon_us = haste.horizon_us;
     double rho = weir_budget_rho(budget);
-    double requests = ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
+    double requests = weir_budget_ours(budget, lane, load, WEIR_BUDGET_REQUESTS, now_us);
     bool idle = load->count <= 0;
-    double sent = requests_at(budget, lane, idle, 0, now_us);
-    double sent_later = requests_at(budget, lane, idle, horizon_us, now_us);
-    double execution = ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
-    double used = execution_at(budget, lane, idle, load->elapsed_us, 0, now_us);
+    double sent = weir_budget_requests_at(budget, lane, idle, 0, now_us);
+    double sent_later = weir_budget_requests_at(budget, lane, idle, horizon_us, now_us);
+    double execution = weir_budget_ours(budget, lane, load, WEIR_BUDGET_EXECUTION, now_us);
+    double used = weir_budget_execution_at(budget, lane, idle, load->elapsed_us, 0, now_us);
     double used_later =
-        execution_at(budget, lane, idle, load->elapsed_us, (double)horizon_us, now_us);
-    bool settled = is_settled(budget, lane, load, WEIR_BUDGET_REQUESTS);
+        weir_budget_execution_at(budget, lane, idle, load->elapsed_us, (double)horizon_us, now_us);
+    bool settled = weir_budget_is_settled(budget, lane, load, WEIR_BUDGET_REQUESTS);
     double spare = settled ? 0 : SPARE_REQUESTS;
     bool requests_fit = sent + load->count + 1 + spare <= requests;
-    bool execution_fit = execution_fits(budget, lane, load, expected_us, execution, now_us);
+    bool execution_fit = execution_fits(budget, lane, load, left / budget->lane_count, expected_us,
+                                        execution, now_us);
     double by_requests = pace(requests, sent + load->count, sent_later + load->count,
                               1 / (expected_us > 1 ? expected_us : 1), horizon_us);
     double by_execution = pace(execution, used, used_later, rho, horizon_us);
@@ -410,21 +240,13 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     return room;
 }
 
-/* As long as it is only assumed what requests take, a short job begins with a part of what
- * the service bears, or with all of the job. */
-static double first_wave(const struct weir_budget *budget, double left)
-{
-    double part = budget->hinted >= HINTED ? FIRST_HINTED : FIRST_WAVE;
-    return left < budget->concurrent ? left : part * budget->concurrent;
-}
-
 static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
                        int64_t now_us)
 {
     bool known = budget->average_us > 0;
     double floor = floor_of(budget, expected_us);
     if (hurry > 0)
-        hurry = known ? budget->concurrent : first_wave(budget, left);
+        hurry = known ? budget->concurrent : weir_budget_first_wave(budget, left);
     if (!budget->guard.started || budget->guard.hurried)
         weir_guard_hurry(&budget->guard, hurry, floor, budget->lane_count > 1, now_us);
     int64_t round_us = budget->window_us / 150;
@@ -459,8 +281,8 @@ static bool is_shut(const struct weir_budget *budget, const struct weir_policy_a
 
 /* The one with most room; as long as it is not known that requests get where they are sent, the one
  * that fewest were sent to: if they do, none has too many. */
-static bool is_better(const struct weir_budget *budget, const struct load *loads, uint32_t lane,
-                      double score, uint32_t best, double best_score)
+static bool is_better(const struct weir_budget *budget, const struct weir_budget_load *loads,
+                      uint32_t lane, double score, uint32_t best, double best_score)
 {
     if (best == WEIR_BUDGET_ANY)
         return true;
@@ -520,7 +342,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
                        int64_t now_us, struct weir_admission *ret)
 {
     double expected_us = weir_budget_expected_us(budget, ask->ask->kind, now_us);
-    struct load loads[WEIR_LANES_MAX];
+    struct weir_budget_load loads[WEIR_LANES_MAX];
     struct room worst = { .fits = true, .score = 2 };
     double level = 0;
     uint32_t best = WEIR_BUDGET_ANY;
@@ -531,8 +353,8 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
         weir_ledger_advance(&budget->lanes[i].ledger, now_us);
         weir_budget_foresee(budget, &budget->lanes[i], now_us);
     }
-    weigh(budget, expected_us, now_us, loads);
-    double hurry = rush(budget, loads, ask->left, expected_us, now_us);
+    weir_budget_weigh(budget, expected_us, now_us, loads);
+    double hurry = weir_budget_rush(budget, loads, ask->left, expected_us, now_us);
     turn_guard(budget, hurry, ask->left, expected_us, now_us);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         struct weir_budget_lane *lane = &budget->lanes[i];

@@ -15,6 +15,7 @@
  *   short      of a job: what is left of it fits into what is free, with some to spare
  *   rush       how many of a short job may go at once on each server: all that the service bears
  *   hurry      that number, 0 if the job is not short; of the guard: it has more than usual for it
+ *   finishing  of a short job: beside others it would not be, if they were taken at their worst
  *   crowded    of a lane: somebody else sends requests there
  *   uneven     of others: they come and go, whether in a rhythm or not
  *   foreseen   what is ours beside others whose rhythm is known; -1: it is not
@@ -139,6 +140,7 @@ struct weir_budget {
     bool pinned;        /* the affinity cookie holds: lanes can be chosen */
     double tries;       /* requests that were meant for a server, old ones fading */
     double hits;        /* of them, answered by it */
+    bool finishing;     /* a short job, if others go on as they have begun */
     uint64_t leases;    /* granted */
     uint64_t search_lease; /* the last of them that was for any server */
     uint32_t searched;     /* requests for any server since the last new one was found */

@@ -9,9 +9,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define CELLS 512  /* in a window */
-#define RING  4096 /* a window in buckets as long as itself, a window ahead, requests of two more  \
-                    */
+#define CELLS 512 /* in a window */
+#define RING                                                                                       \
+    4096 /* a window in buckets as long as itself, a window ahead, requests of two more            \
+          */
 
 struct lab_outlook_account {
     int64_t used[LAB_OUTLOOK_COUNT][RING]; /* by both of us */

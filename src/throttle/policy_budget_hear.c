@@ -142,24 +142,7 @@ static double count_unseen(struct weir_budget *budget, uint32_t lane, double rem
     return most - missing;
 }
 
-/* It was sent to a server so lately that an answer of it may have been on the way: it is in our
- * books and not in its header. */
-static bool is_late(const struct weir_budget *budget, const struct weir_budget_flight *flight,
-                    uint32_t lane, int64_t now_us)
-{
-    bool may_be = flight->lane == lane || !budget->pinned;
-    return may_be && now_us - flight->sent_us < budget->window_us / BLURS;
-}
-
-static double count_late(const struct weir_budget *budget, uint32_t lane, int64_t now_us)
-{
-    uint32_t late = 0;
-    for (uint32_t i = 0; i < budget->flight_count; i++)
-        late += is_late(budget, &budget->flights[i], lane, now_us);
-    return late;
-}
-
-/* What those that are late take: so many at most. */
+/* What was sent to a server so lately that its answer may have been on the way: so many at most. */
 static double blurred_us(const struct weir_budget *budget, uint32_t lane, double count,
                          int64_t now_us)
 {
@@ -167,7 +150,8 @@ static double blurred_us(const struct weir_budget *budget, uint32_t lane, double
     uint32_t late = 0;
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
-        if (!is_late(budget, flight, lane, now_us))
+        bool may_be = flight->lane == lane || !budget->pinned;
+        if (!may_be || now_us - flight->sent_us >= budget->window_us / BLURS)
             continue;
         sum += flight->expected_us;
         late++;
@@ -394,8 +378,7 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     struct weir_quota *quota = &it->quotas[WEIR_BUDGET_REQUESTS];
     double limit = quota->limit;
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
-    double noise =
-        weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS) + count_late(budget, lane, now_us);
+    double noise = weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS);
     weir_quota_sample(quota, remaining, used, noise, trusted, is_exact(budget), budget->window_us,
                       now_us);
     bool moves = comes_and_goes(budget, it, WEIR_BUDGET_REQUESTS, used) &&

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/clock.h"
+
 #define SHORT_TIMES  1.3  /* that what is left of a short job has room */
 #define OVERDRAFT    0.05 /* of the limit, that the last requests of a job may take beyond it */
 #define FIRST_WAVE   0.6  /* of what the service bears, as long as nothing is known, … */
@@ -88,18 +90,25 @@ static bool is_short(const struct weir_budget *budget, const struct weir_budget_
     return true;
 }
 
+/* What others will use by the end of the first window is foreseen only as long as it lasts. */
+static bool is_first_window(const struct weir_budget *budget, int64_t now_us)
+{
+    return budget->begun_us != WEIR_NEVER && now_us - budget->begun_us < budget->window_us;
+}
+
 double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_load *loads,
                         double left, double expected_us, int64_t now_us)
 {
     budget->finishing = false;
     if (left <= 0)
         return 0;
-    if (!is_short(budget, loads, left, expected_us, now_us)) {
+    bool is_now = is_short(budget, loads, left, expected_us, now_us);
+    if (!is_now && is_first_window(budget, now_us)) {
         budget->finishing = true;
         budget->finishing = is_short(budget, loads, left, expected_us, now_us);
-        if (!budget->finishing)
-            return 0;
     }
+    if (!is_now && !budget->finishing)
+        return 0;
     bool apart = budget->lane_count == 1 || weir_budget_is_apart(budget);
     double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
     return fmax(1, apart ? most : most / budget->lane_count);

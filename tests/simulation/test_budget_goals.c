@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Budget has to reach over the scenarios of the repository: medians of twenty seeds with
- * WEIR_FULL=1. By default one seed of those that are quick to run, and some slack for the single
- * seed. Everything is run once, before the tests, which only look at the figures.
+ * What Budget has to reach over the scenarios of the repository, those that were held out included:
+ * medians of twenty seeds with WEIR_FULL=1. By default one seed of those that are quick to run, and
+ * some slack for the single seed. Everything is run once, before the tests, which only look at the
+ * figures.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,10 +87,11 @@ static void measure(const struct sim_scenario *scenario, uint32_t seeds, struct 
 
 static void measure_all(void)
 {
-    static char folder[] = SCENARIOS;
-    char *path = folder;
+    static char tuned[] = SCENARIOS;
+    static char held_out[] = SCENARIOS "/held-out";
+    char *folders[] = { tuned, held_out };
     struct weir_error err;
-    if (lab_files_read(&files, &path, 1, &err)) {
+    if (lab_files_read(&files, folders, 2, &err)) {
         fprintf(stderr, "%s\n", err.message);
         exit(EXIT_FAILURE);
     }
@@ -188,11 +190,18 @@ START_TEST(without_usable_headers_it_is_not_far_from_it)
 }
 END_TEST
 
+/* Where limits are cut there is a goal of its own. */
+static bool is_told_and_uncut(const struct sim_scenario *s)
+{
+    return is_told(s) && !is_cut(s);
+}
+
 START_TEST(with_headers_a_connection_is_throttled_once_in_five_hours)
 {
     double sum = 0;
     int count = 0;
-    for (const struct result *it = next(NULL, is_told); it; it = next(it, is_told), count++)
+    const struct result *it = next(NULL, is_told_and_uncut);
+    for (; it; it = next(it, is_told_and_uncut), count++)
         sum += it->episodes_an_hour;
     ck_assert_int_gt(count, 0);
     tell("%.4f episodes an hour and connection on the mean of %d", sum / count, count);

@@ -35,7 +35,8 @@
 #define SHARING_CLEAR 0.5                 /* of what one guess leaves unexplained the other may */
 #define SHARING_SURE  0.2 /* … for one account: on all servers, others look alike */
 #define SHARING_FADES 0.95
-#define SHARED        0.8 /* of those that are clear */
+#define AS_SAID       0.01 /* of the limit that may be missing at first, where it is as believed */
+#define SHARED        0.8  /* of those that are clear */
 
 double weir_budget_noise(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                          int which)
@@ -306,7 +307,8 @@ static bool has_left(const struct weir_budget *budget, const struct weir_budget_
 
 /* One account for all servers has all that we have sent: whoever misses less than that has one of
  * its own. That is seen at once, while it takes long to see that there is only one. Until then,
- * what is missing may be ours if it is no more than that. */
+ * what is missing may be ours if it is no more than that; and if it is more, that much of it,
+ * unless many were missing at the very first answer: then the limit is lower. */
 static void learn_apart(struct weir_budget *budget, double missing, int64_t at_us)
 {
     if (weir_budget_is_apart(budget))
@@ -318,7 +320,9 @@ static void learn_apart(struct weir_budget *budget, double missing, int64_t at_u
         sent += weir_budget_requests_on(budget, i, at_us);
     }
     budget->apart = missing + SHARING_STEP < before ? budget->apart + 1 : 0;
-    bool ours = !weir_budget_is_apart(budget) && missing <= sent + SHARING_STEP;
+    const struct weir_quota *first = &budget->lanes[0].quotas[WEIR_BUDGET_REQUESTS];
+    bool as_said = first->first <= AS_SAID * first->limit;
+    bool ours = !weir_budget_is_apart(budget) && (missing <= sent + SHARING_STEP || as_said);
     budget->elsewhere = ours ? sent : 0;
     if (weir_budget_is_apart(budget))
         weir_budget_forget_rhythms(budget);

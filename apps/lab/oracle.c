@@ -213,10 +213,14 @@ static int64_t budgets_allow_us(struct oracle *oracle, const struct account *acc
     int64_t at_us = share_allows_us(oracle, account, next);
     if (at_us > oracle->now_us || oracle->kind == LAB_ORACLE_EDGE)
         return at_us;
+    uint32_t number = (uint32_t)(account - oracle->accounts);
     struct sim_budget budget = sim_scenario_budget(oracle->scenario, oracle->now_us);
+    int64_t excess_us =
+        lab_neighbor_excess(&oracle->neighbor, number, oracle->now_us) / SIM_WHOLE_SHARE;
+    if (budget.execution_us)
+        budget.execution_us = larger(budget.execution_us - excess_us, 1);
     struct lab_claim claim = claim_of(oracle, next);
-    return lab_outlook_allows_us(&oracle->outlook, (uint32_t)(account - oracle->accounts), &claim,
-                                 &budget, oracle->now_us);
+    return lab_outlook_allows_us(&oracle->outlook, number, &claim, &budget, oracle->now_us);
 }
 
 static int64_t own_landing_us(const struct oracle *oracle)

@@ -10,8 +10,9 @@
  *          later afterwards. For charges that come later it is so to within a part of a request.
  *     O2   O1 with the share of the budgets that a foreign client leaves on the mean, and beside
  *          him: it knows what he will do, and no window of both together will ever exceed the limit
- *          for it (outlook.h); under contention what he has executing slows it down, it slows him
- *          down, and what he takes longer for it is lost to both (neighbor.h)
+ *          for it (outlook.h); under contention, where that cannot be foretold to the last, what he
+ *          has executing slows it down, it slows him down, and what he takes longer for it is lost
+ *          to both (neighbor.h)
  *     O3   the edge rider: begins whenever the window is not full just now, whatever is in flight;
  *          what the check at arrival lets pass without a throttle. No compliant client does this;
  *          a policy above O1 is explained by it.

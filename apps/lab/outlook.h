@@ -7,8 +7,8 @@
  *
  * Time goes in cells, 512 to a window. What is used within a cell counts from its beginning until a
  * window after its end, so the outlook is on the safe side by a cell: whoever keeps to it is never
- * throttled, and neither is he. As he would be without us: contention does not show here. What he
- * wants while he alone has used up a budget is refused to him, and counts for nothing.
+ * throttled, and neither is he, unless requests slow each other: he is taken as he would be without
+ * us. What he wants while he alone has used up a budget is refused to him, and counts for nothing.
  */
 #ifndef LAB_OUTLOOK_H
 #define LAB_OUTLOOK_H
@@ -30,6 +30,7 @@ struct lab_outlook {
     uint32_t servers; /* accounts of a user */
     int64_t cell_us;
     int64_t span;    /* cells that count in a window */
+    int64_t ring;    /* cells that are kept of each sum: a power of two */
     int64_t now;     /* the cell that time has come to */
     int64_t cleared; /* the last cell that is kept */
 };

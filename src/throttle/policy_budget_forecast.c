@@ -25,11 +25,13 @@
 #define RECENT 30 /* part of a window that the rate of requests is taken from */
 
 /* Deviations by which others may use more than foretold: in the first window, later, if their
- * rhythm is known, and if it is on several servers, of which nobody knows the next one. */
+ * rhythm is known, and if it is on several servers, of which nobody knows the next one; and more
+ * each time that there are twice as many servers to choose from: one of them has most. */
 #define FIRST_DOUBT    3.0
 #define DOUBT          2.5
 #define RHYTHM_DOUBT   2.0
 #define SPREAD_DOUBT   3.0
+#define DOUBLED_DOUBT  0.5
 #define DOUBT_MOST     0.1  /* of the limit: beyond that a throttle from time to time is cheaper */
 #define FIRST_MOST     0.7  /* of the limit: who begins with more overruns it alone, or rests */
 #define FINISHING_MOST 0.5  /* the same, beside the last requests of a short job */
@@ -131,6 +133,13 @@ static double grain_of(const struct weir_budget *budget, int which)
     return weir_budget_rho(budget) * budget->guard.yy / budget->guard.y;
 }
 
+static double of_several(const struct weir_budget *budget, double doubt)
+{
+    for (uint32_t servers = budget->lane_count; budget->pinned && servers > 1; servers /= 2)
+        doubt += DOUBLED_DOUBT;
+    return doubt;
+}
+
 /* The most that their use grew by within a time, by what was seen within 1, 2, 4 … spans. */
 static double grown_within(const struct weir_quota *quota, double spans)
 {
@@ -209,7 +218,8 @@ static double beside_later(const struct weir_budget *budget, const struct weir_b
     double most = larger(quota->most, quota->highest[0]);
     bool young = now_us - quota->first_us < 2 * budget->window_us;
     double highest = larger(young ? YOUNG * most : most, now);
-    double chance = fmin(DOUBT * sqrt(most * grain), DOUBT_MOST * quota->limit);
+    double doubt = of_several(budget, DOUBT);
+    double chance = fmin(doubt * sqrt(most * grain), DOUBT_MOST * quota->limit);
     double least = quota->limit;
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
         double part = spans[i] / WEIR_QUOTA_SPANS;
@@ -237,7 +247,7 @@ static double beside_in_rhythm(const struct weir_budget *budget,
 {
     const struct weir_quota *quota = &lane->quotas[which];
     const struct weir_rhythm *rhythm = &quota->rhythm;
-    double doubt = budget->lane_count > 1 ? SPREAD_DOUBT : RHYTHM_DOUBT;
+    double doubt = budget->lane_count > 1 ? of_several(budget, SPREAD_DOUBT) : RHYTHM_DOUBT;
     double span_us = (double)budget->window_us / WEIR_RHYTHM_SPANS;
     double passed = passed_since(budget, quota, now_us);
     double ghost = weir_quota_ghost(quota, budget->window_us, now_us);

@@ -416,14 +416,18 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
 }
 
 /* What seemed foreign was ours, but for what there was when the first server answered, before any
- * other did: it goes on draining, and what has come since has come since then. */
+ * other did: it goes on draining, and what has come since has come since then. What came longer
+ * ago than half a window is not looked back at: it would be taken to have come more slowly than
+ * it did. */
 static void begin_quota_anew(struct weir_quota *quota, int64_t window_us, int64_t now_us)
 {
+    int64_t since_us = now_us - window_us / 2;
+    double draining = weir_quota_draining(quota, window_us, now_us);
     int64_t first_us = quota->first_us;
     double first = quota->first;
-    if (first_us != WEIR_NEVER && first_us < now_us - window_us / 2) {
-        first_us = now_us - window_us / 2;
-        first = weir_quota_draining(quota, window_us, first_us);
+    if (first_us != WEIR_NEVER && first_us < since_us) {
+        first_us = since_us;
+        first = 2 * draining; /* half of which has gone since then */
     }
     weir_quota_forget(quota);
     quota->first_us = first_us;
@@ -475,10 +479,12 @@ static void compare_first(const struct weir_budget *budget, struct weir_budget_l
     double noise = weir_budget_noise(budget, lane, WEIR_BUDGET_REQUESTS);
     double noise_us = weir_budget_noise(budget, lane, WEIR_BUDGET_EXECUTION);
     double took_us = weir_budget_rho(budget) * budget->average_us * requests->first;
+    double flying = budget->flight_count; /* they may be on other servers: correct_limit() */
+    double limit = requests->limit - requests->first - flying;
     if (requests->first > few + noise && execution->first <= noise_us &&
-        took_us > WOULD_SHOW * noise_us) {
-        lane->left_out = budget->flight_count; /* they may be on other servers: correct_limit() */
-        weir_quota_set_limit(requests, requests->limit - requests->first - lane->left_out);
+        took_us > WOULD_SHOW * noise_us && weir_budget_is_limit(WEIR_BUDGET_REQUESTS, limit)) {
+        lane->left_out = flying;
+        weir_quota_set_limit(requests, limit);
     }
 }
 

@@ -5,7 +5,8 @@
  * A request fits a lane if the server's sum, as the ledger mirrors it, stays within what is ours:
  * now, when it is half through, and when it ends; with all that is in flight going on for as long
  * as it is still expected to, and with what leaves the window meanwhile gone. So nothing in flight
- * is counted twice, and a window that empties as fast as it fills is used to the brim.
+ * is counted twice, and a window that empties as fast as it fills is used to the brim. The last
+ * requests of a job may end beyond it (policy_budget_short.h).
  *
  * Besides, no more may be in flight than would use up, within a *horizon*, what is free and what
  * becomes free meanwhile. How long that is of a window W is the lane's *haste*:
@@ -80,14 +81,16 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     double cost = weir_budget_rho(budget) * expected_us;
     bool idle = load->count <= 0;
     double over = weir_budget_overdraft(budget, lane, load, left, expected_us, limit, now_us);
-    if (over <= 0 && weir_budget_is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION))
-        return weir_budget_execution_at(budget, lane, true, 0, 0, now_us) + cost +
-                   for_probes(budget, lane, cost) <=
-               limit;
+    if (weir_budget_is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION)) {
+        double used = weir_budget_execution_at(budget, lane, true, 0, 0, now_us);
+        bool fits = used + cost + for_probes(budget, lane, cost) <= limit;
+        if (fits || over <= 0)
+            return fits;
+    }
     double now_flying = load->elapsed_us;
-    double doubt_us = 0; /* what one in flight may be off by */
-    if (budget->charging.at_begin && over <= 0) {
-        now_flying += load->rest_us; /* charged already, or it may be */
+    double doubt_us = 0;                          /* what one in flight may be off by */
+    if (budget->charging.at_begin && over <= 0) { /* where there is an overdraft it is not */
+        now_flying += load->rest_us;              /* charged already, or it may be */
         now_flying += MEAN_DOUBT * budget->wide_us * load->count;
         doubt_us = 2 * budget->wide_us;
     }

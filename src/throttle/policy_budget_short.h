@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A job that is known to be short, because what is left of it fits into what is free with some to
- * spare, does not have to make anything last: as many go at once as the service bears.
+ * spare, does not have to make anything last: as many go at once as the service bears. The end of
+ * every job is one.
  *
  *     overdraft   the last requests of any job may take the window beyond its limit: each is let in
  *                 as long as the limit is not used up, whatever is in flight, and nobody comes

@@ -35,19 +35,30 @@ START_TEST(the_last_requests_do_not_wait_for_another_window)
 }
 END_TEST
 
-/* Where time is charged on arrival they would be refused; a tenth of a window more is too much; and
- * what the rest of the window is for, if somebody else is there, is not ours. */
+/* Where time is charged on arrival they would be refused; and a tenth of a window more is too much,
+ * though all of them could go at once. */
 START_TEST(the_last_requests_wait_where_they_would_be_refused)
 {
     struct sim_scenario scenario;
     make_even(&scenario, 4 * 600 + 12);
     scenario.limits.charge = SIM_CHARGE_ARRIVAL;
     ck_assert_double_gt(makespan_s(&scenario), 1200);
-    make_even(&scenario, 4 * 600 + 60);
+    make_even(&scenario, 4 * 150 + 15);
+    scenario.services[0].median_s = 8;
     ck_assert_double_gt(makespan_s(&scenario), 1200);
-    make_even(&scenario, 4 * 540 + 12);
-    scenario.foreign.share = 0.1;
-    ck_assert_double_gt(run(&scenario, "budget", 1).makespan_s, 1150);
+}
+END_TEST
+
+/* One request that failed comes back when the rest is over: it fits, and goes at once. */
+START_TEST(the_very_last_request_goes_if_it_fits)
+{
+    struct sim_scenario scenario;
+    make_even(&scenario, 2329);
+    scenario.services[0].median_s = 1;
+    scenario.failures = 0.03;
+    struct lab_figures figures = run(&scenario, "budget", 2);
+    ck_assert_uint_eq(figures.throttles, 0);
+    ck_assert_double_lt(figures.makespan_s, 400);
 }
 END_TEST
 
@@ -92,6 +103,7 @@ int main(void)
     struct suite s = suite_new("budget_ends");
     suite_add(&s, the_last_requests_do_not_wait_for_another_window);
     suite_add(&s, the_last_requests_wait_where_they_would_be_refused);
+    suite_add(&s, the_very_last_request_goes_if_it_fits);
     suite_add(&s, what_is_left_of_a_short_job_goes_beside_somebody_as_he_has_begun);
     suite_add(&s, somebody_is_not_forgotten_when_servers_turn_out_to_be_one_account);
     return suite_run(&s);

@@ -533,7 +533,7 @@ static void make_shared(struct sim_scenario *scenario, struct weir_rng *rng)
     scenario->limits.shared = weir_rng_below(rng, 4) == 0;
     if (weir_rng_below(rng, 3) == 0)
         scenario->limits.bucket_us = (int64_t)(1 + weir_rng_below(rng, 60)) * WEIR_US_PER_S;
-    scenario->services[0].median_s = between(rng, 0.1, 6);
+    scenario->services[0].median_s = between(rng, 0.1, 3) * (1 + (double)weir_rng_below(rng, 10));
     scenario->services[0].exec_share = (int64_t)between(rng, SIM_WHOLE_SHARE / 2, SIM_WHOLE_SHARE);
     scenario->foreign.pattern = (enum sim_pattern)weir_rng_below(rng, 3);
     scenario->foreign.share = between(rng, 0.05, 0.3);

@@ -84,7 +84,7 @@ static bool execution_fits(const struct weir_budget *budget, const struct weir_b
     if (weir_budget_is_settled(budget, lane, load, WEIR_BUDGET_EXECUTION)) {
         double used = weir_budget_execution_at(budget, lane, true, 0, 0, now_us);
         bool fits = used + cost + for_probes(budget, lane, cost) <= limit;
-        if (fits || over <= 0)
+        if (over <= 0 || (fits && left <= 1)) /* or it is not worth the last drop */
             return fits;
     }
     double now_flying = load->elapsed_us;

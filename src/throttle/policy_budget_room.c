@@ -31,7 +31,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "throttle/policy_budget_load.h"
+#include "throttle/policy_budget_flying.h"
 #include "throttle/policy_budget_short.h"
 
 #define HORIZONS         8 /* in a window, … */
@@ -75,7 +75,7 @@ static double for_probes(const struct weir_budget *budget, const struct weir_bud
 }
 
 static bool execution_fits(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                           const struct weir_budget_load *load, double left, double expected_us,
+                           const struct weir_budget_flying *load, double left, double expected_us,
                            double limit, int64_t now_us)
 {
     double cost = weir_budget_rho(budget) * expected_us;
@@ -179,7 +179,7 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct weir_budget_load *load, double hurry, double left,
+                        const struct weir_budget_flying *load, double hurry, double left,
                         double expected_us, int64_t now_us)
 {
     struct haste haste = haste_of(budget, lane, left, is_crowded(budget, lane));
@@ -284,7 +284,7 @@ static bool is_shut(const struct weir_budget *budget, const struct weir_policy_a
 
 /* The one with most room; as long as it is not known that requests get where they are sent, the one
  * that fewest were sent to: if they do, none has too many. */
-static bool is_better(const struct weir_budget *budget, const struct weir_budget_load *loads,
+static bool is_better(const struct weir_budget *budget, const struct weir_budget_flying *loads,
                       uint32_t lane, double score, uint32_t best, double best_score)
 {
     if (best == WEIR_BUDGET_ANY)
@@ -345,7 +345,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
                        int64_t now_us, struct weir_admission *ret)
 {
     double expected_us = weir_budget_expected_us(budget, ask->ask->kind, now_us);
-    struct weir_budget_load loads[WEIR_LANES_MAX];
+    struct weir_budget_flying loads[WEIR_LANES_MAX];
     struct room worst = { .fits = true, .score = 2 };
     double level = 0;
     uint32_t best = WEIR_BUDGET_ANY;

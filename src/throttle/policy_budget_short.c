@@ -25,7 +25,7 @@ static double short_times(const struct weir_budget *budget)
 
 /* What is left of a job, as much of it as a server is to get, fits on it with some to spare. */
 static bool is_short_for(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                         const struct weir_budget_load *load, double left, double expected_us,
+                         const struct weir_budget_flying *load, double left, double expected_us,
                          int64_t now_us)
 {
     bool idle = load->count <= 0;
@@ -52,7 +52,7 @@ static bool is_alone(const struct weir_budget *budget)
 }
 
 double weir_budget_overdraft(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                             const struct weir_budget_load *load, double left, double expected_us,
+                             const struct weir_budget_flying *load, double left, double expected_us,
                              double limit, int64_t now_us)
 {
     double bears = fmin(budget->concurrent, budget->guard.cap);
@@ -67,7 +67,7 @@ double weir_budget_overdraft(const struct weir_budget *budget, const struct weir
 
 /* They are the last ones, and may go though they do not fit. */
 static bool is_last(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                    const struct weir_budget_load *load, double left, double expected_us,
+                    const struct weir_budget_flying *load, double left, double expected_us,
                     int64_t now_us)
 {
     double sent = weir_budget_requests_at(budget, lane, load->count <= 0, 0, now_us) + load->count;
@@ -77,7 +77,7 @@ static bool is_last(const struct weir_budget *budget, const struct weir_budget_l
     return weir_budget_overdraft(budget, lane, load, left, expected_us, limit, now_us) > 0;
 }
 
-static bool is_short(const struct weir_budget *budget, const struct weir_budget_load *loads,
+static bool is_short(const struct weir_budget *budget, const struct weir_budget_flying *loads,
                      double left, double expected_us, int64_t now_us)
 {
     double each = left / budget->lane_count;
@@ -96,7 +96,7 @@ static bool is_first_window(const struct weir_budget *budget, int64_t now_us)
     return budget->begun_us != WEIR_NEVER && now_us - budget->begun_us < budget->window_us;
 }
 
-double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_load *loads,
+double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_flying *loads,
                         double left, double expected_us, int64_t now_us)
 {
     budget->finishing = false;

@@ -14,17 +14,17 @@
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_SHORT_H
 #define WEIR_THROTTLE_POLICY_BUDGET_SHORT_H
 
-#include "throttle/policy_budget_load.h"
+#include "throttle/policy_budget_flying.h"
 
 /* How many of a short job may go at once on each server: as many as the service bears, on all of
  * them together as long as they may have one account. 0: it is not short. Sets `finishing`. */
-double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_load *loads,
+double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_flying *loads,
                         double left, double expected_us, int64_t now_us);
 
 /* What the last `left` requests of a job on a lane may take beyond `limit`; 0: nothing, or they are
  * not the last ones. */
 double weir_budget_overdraft(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                             const struct weir_budget_load *load, double left, double expected_us,
+                             const struct weir_budget_flying *load, double left, double expected_us,
                              double limit, int64_t now_us);
 
 /* As long as it is only assumed what requests take, a short job begins with a part of what

@@ -522,7 +522,7 @@ END_TEST
 
 /* A world with another client who does not use up the budgets by himself, and no limit on requests
  * at the same time: how many he has is nobody's to choose. */
-static void make_shared(struct sim_scenario *scenario, struct weir_rng *rng)
+static void make_beside(struct sim_scenario *scenario, struct weir_rng *rng)
 {
     sim_scenario_init(scenario);
     scenario->connections = 1 + (uint32_t)weir_rng_below(rng, 2);
@@ -548,7 +548,7 @@ START_TEST(beside_the_oracle_the_other_client_gets_all_that_he_wants)
         struct weir_rng rng;
         weir_rng_init(&rng, (uint64_t)i, 7);
         struct sim_scenario scenario;
-        make_shared(&scenario, &rng);
+        make_beside(&scenario, &rng);
         struct lab_oracle oracle;
         struct lab_plan plan;
         uint64_t unserved = 0;

@@ -4,12 +4,12 @@
  *
  * Where it is known which server a request went to, that one has it; otherwise each has a fraction.
  */
-#ifndef WEIR_THROTTLE_POLICY_BUDGET_LOAD_H
-#define WEIR_THROTTLE_POLICY_BUDGET_LOAD_H
+#ifndef WEIR_THROTTLE_POLICY_BUDGET_FLYING_H
+#define WEIR_THROTTLE_POLICY_BUDGET_FLYING_H
 
 #include "throttle/policy_budget_state.h"
 
-struct weir_budget_load {
+struct weir_budget_flying {
     double count;
     double meant; /* of them, those that were sent to this server, whether they get there or not */
     double elapsed_us;
@@ -19,7 +19,7 @@ struct weir_budget_load {
 
 /* The load of every lane. A flight that is not tied to a server may be on any. */
 void weir_budget_weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
-                       struct weir_budget_load *loads);
+                       struct weir_budget_flying *loads);
 
 /* The server's execution sum `ahead_us` from now, without the request in question. */
 double weir_budget_execution_at(const struct weir_budget *budget,
@@ -33,7 +33,7 @@ double weir_budget_requests_at(const struct weir_budget *budget,
 
 /* What of a budget is ours now and for as long as what goes now stays in the window. */
 double weir_budget_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct weir_budget_load *load, int which, int64_t now_us);
+                        const struct weir_budget_flying *load, int which, int64_t now_us);
 
 /* Nobody else is there, and what the server has booked of a budget is in our books: headers are
  * trusted, the window slides, and it is known which server a request goes to. */
@@ -44,6 +44,6 @@ bool weir_budget_is_exact(const struct weir_budget *budget, const struct weir_bu
  * where time is charged on arrival: what the next ones will have taken is not known when they are
  * there. */
 bool weir_budget_is_settled(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                            const struct weir_budget_load *load, int which);
+                            const struct weir_budget_flying *load, int which);
 
 #endif

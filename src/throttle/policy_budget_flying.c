@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in flight, and what the sums are with it; see policy_budget_load.h. */
-#include "throttle/policy_budget_load.h"
+/* What is in flight, and what the sums are with it; see policy_budget_flying.h. */
+#include "throttle/policy_budget_flying.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
 #define HEARD_MARGIN   0.004
 #define SETTLED_MARGIN 0.0005
 
-static void add_load(struct weir_budget_load *load, const struct weir_budget_flight *flight,
+static void add_load(struct weir_budget_flying *load, const struct weir_budget_flight *flight,
                      double half_us, int64_t now_us)
 {
     double elapsed = (double)(now_us - flight->sent_us);
@@ -24,10 +24,10 @@ static void add_load(struct weir_budget_load *load, const struct weir_budget_fli
     load->half_us += rest < half_us ? rest : half_us;
 }
 
-static struct weir_budget_load share(const struct weir_budget_load *own,
-                                     const struct weir_budget_load *any, double part)
+static struct weir_budget_flying share(const struct weir_budget_flying *own,
+                                       const struct weir_budget_flying *any, double part)
 {
-    return (struct weir_budget_load){
+    return (struct weir_budget_flying){
         .count = own->count + any->count * part,
         .meant = own->meant,
         .elapsed_us = own->elapsed_us + any->elapsed_us * part,
@@ -48,11 +48,11 @@ static double part_of_any(const struct weir_budget *budget, double count)
 }
 
 void weir_budget_weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
-                       struct weir_budget_load *loads)
+                       struct weir_budget_flying *loads)
 {
-    struct weir_budget_load any = { 0 };
+    struct weir_budget_flying any = { 0 };
     for (uint32_t i = 0; i < budget->lane_count; i++)
-        loads[i] = (struct weir_budget_load){ 0 };
+        loads[i] = (struct weir_budget_flying){ 0 };
     for (uint32_t i = 0; i < budget->flight_count; i++) {
         const struct weir_budget_flight *flight = &budget->flights[i];
         bool meant = flight->lane < budget->lane_count;
@@ -95,14 +95,14 @@ bool weir_budget_is_exact(const struct weir_budget *budget, const struct weir_bu
 }
 
 bool weir_budget_is_settled(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                            const struct weir_budget_load *load, int which)
+                            const struct weir_budget_flying *load, int which)
 {
     return load->count <= 0 && weir_budget_series(budget) != WEIR_SERIES_AT_BEGIN &&
            weir_budget_is_exact(budget, lane, which);
 }
 
 double weir_budget_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane,
-                        const struct weir_budget_load *load, int which, int64_t now_us)
+                        const struct weir_budget_flying *load, int which, int64_t now_us)
 {
     double margin = budget->charging.trusted ? HEARD_MARGIN : BLIND_MARGIN;
     bool coarse = weir_budget_is_coarse(budget);

@@ -20,7 +20,7 @@
  *     policy_budget_hear.c      what headers say
  *     policy_budget_throttle.c  what throttles say, and what is tried until one comes
  *     policy_budget_coarse.c    whether it forgets in steps
- *     policy_budget_flying.c      what is in flight, and what the sums are with it
+ *     policy_budget_flying.c    what is in flight, and what the sums are with it
  *     policy_budget_short.c     jobs that do not have to make anything last
  *     policy_budget_room.c      the decision
  *     policy_budget_forecast.c  what others may use, and when we would be throttled

@@ -159,12 +159,13 @@ static void read_trend(struct weir_charging *charging, const struct weir_trend *
 
 /* What is left and what we use cannot be more than the whole: then we are charged less. Unless it
  * is much more; then the whole has grown. */
-static void bound_rho(struct weir_charging *charging, double remaining, double used, double budget)
+static void bound_rho(struct weir_charging *charging, double remaining, double used, double budget,
+                      bool told)
 {
     if (used < USED_MIN * budget || remaining + charging->rho * used <= budget)
         return;
     double rho = (budget - remaining) / used;
-    if (rho > RHO_DROP * charging->rho)
+    if (told || rho > RHO_DROP * charging->rho)
         charging->rho += (rho - charging->rho) * RHO_STEP;
 }
 
@@ -200,7 +201,7 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard,
         read_trend(charging, &heard->trend, most_rho(charging, heard, MOSTLY_ALL * most),
                    setting->budget);
     if (charging->trusted)
-        bound_rho(charging, heard->remaining, heard->used[charging->best], most);
+        bound_rho(charging, heard->remaining, heard->used[charging->best], most, setting->told);
 }
 
 void weir_charging_forget(struct weir_charging *charging)

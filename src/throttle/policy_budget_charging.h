@@ -81,6 +81,7 @@ void weir_charging_forget(struct weir_charging *charging);
 struct weir_setting {
     double budget;     /* about the whole, and … */
     int64_t window_us; /* … for how long, for a sense of scale */
+    bool told;         /* its first header said so, less than a window ago */
     double noise;      /* what is in flight that may be on another server */
     double draining;   /* that was used before us and has not left the window yet */
     bool coarse;       /* it forgets in steps */

@@ -19,6 +19,7 @@
 #define COARSE_STILL 0.4  /* the same, for one that has been known to be */
 #define FADES        0.97
 #define PROVEN       4.0 /* requests that have to have left for that to be known */
+#define TELLS_MOST   8.0 /* requests that have left, by which one header tells most */
 #define FOUND        3.0 /* requests that a probe has to find room for to go on, or a step to hold */
 #define LATE_PARTS   2   /* of a window: as late as what is kept can be told */
 #define LATE_STEPS   8   /* halvings of that */
@@ -107,6 +108,11 @@ void weir_budget_learn_coarseness(struct weir_budget *budget, struct weir_budget
     if (left <= 0 || step)
         return;
     stayed = stayed < -2 * left ? -2 * left : stayed > 2 * left ? 2 * left : stayed;
+    double most = TELLS_MOST * one(budget);
+    if (left > most) { /* after a pause it may have forgotten several times */
+        stayed *= most / left;
+        left = most;
+    }
     budget->coarse.xx = budget->coarse.xx * FADES + left * left;
     budget->coarse.xy = budget->coarse.xy * FADES + left * stayed;
     judge(budget);

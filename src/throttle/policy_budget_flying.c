@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define PLACED         3.0 /* deviations of those that are not tied to a server where others are */
-#define BLIND_MARGIN   0.015
+#define BLIND_MARGIN   0.010
 #define HEARD_MARGIN   0.004
 #define SETTLED_MARGIN 0.0005
 

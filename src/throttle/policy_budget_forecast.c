@@ -36,6 +36,7 @@
 #define FIRST_MOST     0.7  /* of the limit: who begins with more overruns it alone, or rests */
 #define FINISHING_MOST 0.5  /* the same, beside the last requests of a short job */
 #define SOMEBODY       3    /* requests that tell of another client */
+#define OF_OURS        0.02 /* requests of another client, of ours, that do not matter */
 #define YOUNG          1.05 /* times the most that was seen, in the second window */
 #define EARLY          1.0  /* span of a rhythm by which they may come sooner */
 #define FORESEEN       2    /* buckets of the ledger for which what is foreseen holds */
@@ -168,6 +169,18 @@ static bool is_somebody(const struct weir_budget *budget, const struct weir_budg
     return requests->first_us == WEIR_NEVER || weir_budget_sees_others(budget, lane);
 }
 
+/* Nobody was there in the last window: if time was missing and hardly a request, that is what our
+ * books are off by, and it does not grow. On one server each request is known; what leaves both
+ * windows at once may seem to be missing for a moment. */
+static bool was_alone(const struct weir_budget *budget, const struct weir_budget_lane *lane,
+                      int64_t now_us)
+{
+    const struct weir_quota *requests = &lane->quotas[WEIR_BUDGET_REQUESTS];
+    double few = SOMEBODY + OF_OURS * weir_budget_requests_on(budget, 0, now_us);
+    return budget->lane_count == 1 && requests->first_us != WEIR_NEVER &&
+           larger(requests->most, requests->highest[0]) <= few;
+}
+
 /*
  * In the first window: as much in a second as so far, and what chance may add to that. Requests
  * that come by chance, n of them in a time T, foretell those of the time t after it with a
@@ -272,8 +285,7 @@ static bool is_alone(const struct weir_budget *budget, const struct weir_budget_
                      double noise)
 {
     return budget->guard.hurried && !is_somebody(budget, lane) &&
-           (budget->elsewhere > 0 || lane->quotas[WEIR_BUDGET_EXECUTION].first < noise) &&
-           weir_charging_guess(budget->charging.best).lag_us == 0;
+           (budget->elsewhere > 0 || lane->quotas[WEIR_BUDGET_EXECUTION].first < noise);
 }
 
 bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -340,7 +352,8 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
     if (coarse && !weir_budget_is_shared(budget, lane, which))
         noise = quota->limit; /* what seems to be foreign is ours, not yet forgotten */
     bool first = quota->first_us != WEIR_NEVER && now_us - quota->first_us < budget->window_us;
-    bool nobody = first && which == WEIR_BUDGET_EXECUTION && is_alone(budget, lane, noise);
+    bool nobody = which == WEIR_BUDGET_EXECUTION &&
+                  (first ? is_alone(budget, lane, noise) : was_alone(budget, lane, now_us));
     double now =
         weir_quota_foreign(quota, nobody ? quota->limit : noise, waits, budget->window_us, now_us);
     double least = weir_quota_beside(quota, now);
@@ -351,7 +364,7 @@ double weir_budget_beside(const struct weir_budget *budget, const struct weir_bu
     if (first && is_somebody(budget, lane))
         then = weir_quota_beside(
             quota, by_the_end_of_the_first(budget, quota, grain, noise, waits, now_us));
-    else if (!first && larger(quota->most, quota->highest[0]) > noise)
+    else if (!first && !nobody && larger(quota->most, quota->highest[0]) > noise)
         then = beside_later(budget, lane, which, now, grain, now_us);
     least = fmin(least, then);
     return first ? least : larger(least, lane->foreseen[which]);

@@ -16,6 +16,8 @@
 #define SPREAD        3.0 /* requests on another server than our books have them on, … */
 #define SCATTER       9.0 /* … where it is known that they land on any, and a request is at most … */
 #define SCATTER_MOST  0.01 /* … of the limit: a few long ones of somebody else look like chance */
+#define BEGINNING     20   /* part of a window */
+#define LOCKSTEP      0.03 /* of what requests take: they differ by less, and say little */
 #define FEW_MISSING   1    /* requests at the first sample: as good as none */
 #define WOULD_SHOW    2    /* times what a sample may be off */
 #define RESTARTED     0.1  /* of the limit that others have to have used */
@@ -198,6 +200,8 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     struct weir_setting setting = {
         .budget = quota->limit,
         .window_us = budget->window_us,
+        .told =
+            it->whole && remaining <= quota->limit && now_us - budget->begun_us < budget->window_us,
         .noise = misplaced_us(budget) + (at_begin ? doubt : 0) +
                  weir_budget_rho(budget) * leaving_us(budget, it, now_us),
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
@@ -208,7 +212,13 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
             setting.gone[i] = left_since(budget, it, weir_charging_guess(i), now_us);
     }
+    uint32_t best = budget->charging.best;
     weir_charging_hear(&budget->charging, &it->heard, remaining, used, &setting, now_us);
+    if (best != budget->charging.best && quota->unbacked &&
+        now_us - quota->first_us < budget->window_us / BEGINNING)
+        quota->first_us = WEIR_NEVER; /* what seemed to be missing was ours, charged otherwise */
+    if (budget->wide_us < LOCKSTEP * budget->average_us)
+        budget->charging.at_begin = true; /* all answers of a wave come at once, and tell little */
     quota->drains = seems_restarted(it);
     if (trusted && !budget->charging.trusted)
         budget->blind_rho = budget->charging.rho; /* it is still the best that is known */
@@ -217,6 +227,10 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
                       budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
+    if (it->heard_us == WEIR_NEVER) /* what is in flight may be charged already */
+        it->whole = quota->foreign <=
+                    weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION) +
+                        flying_us(budget, lane, weir_charging_guess(WEIR_SERIES_AT_BEGIN), now_us);
     it->heard_own = weir_budget_rho(budget) * used[budget->charging.best];
     weir_budget_learn_coarseness(budget, it, foreign_before, now_us);
 }

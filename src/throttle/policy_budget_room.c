@@ -148,6 +148,24 @@ struct haste {
     double room; /* for so many times as many, that there has to be then */
 };
 
+/* Of a window whose end is known. One that moves in steps comes free no sooner than it moves. */
+static int64_t end_horizon_us(const struct weir_budget *budget)
+{
+    int64_t least_us = budget->window_us / HORIZONS_END;
+    int64_t most_us = budget->window_us / HORIZONS;
+    int64_t late_us = budget->coarse.late_us;
+    if (!weir_budget_is_coarse(budget) || (late_us > 0 && late_us < least_us))
+        return least_us;
+    return late_us > 0 && late_us < most_us ? late_us : most_us;
+}
+
+/*
+ * What a window with many requests at its beginning got done comes free at the beginning of the
+ * next one, and so on: a job that ends is over the sooner for it. It takes a server that is known
+ * and requests that do not slow each other, and that every request is booked as it runs; charged
+ * otherwise, or where no header tells, there is no tail, and it has to be known from the beginning
+ * what the whole is.
+ */
 static struct haste haste_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                              double left, bool crowded)
 {
@@ -160,21 +178,20 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
     int crowded_horizons = steady ? HORIZONS_BOTH : HORIZONS_CROWDED;
     struct haste haste = { .horizon_us =
                                budget->window_us / (guess ? crowded_horizons : HORIZONS) };
-    if (crowded || !budget->charging.trusted || weir_budget_is_coarse(budget))
+    if (crowded)
         return haste;
-    /* What a window with many requests at its beginning got done comes free at the beginning of the
-     * next one, and so on: a job that ends is over the sooner for it. It takes that every request
-     * is booked as it runs, on a server that is known, and that requests do not slow each other. */
-    bool placed = budget->lane_count == 1 || budget->pinned;
-    if (left > 0 && placed && !budget->guard.fallen &&
-        weir_budget_series(budget) == WEIR_SERIES_ACCRUED)
-        return (struct haste){ .horizon_us = budget->window_us / HORIZONS_END,
+    bool alone = budget->lane_count == 1;
+    bool ends = left > 0 && (alone || budget->pinned) && !budget->guard.fallen;
+    bool slides = budget->charging.trusted && !weir_budget_is_coarse(budget);
+    bool accrued = weir_budget_series(budget) == WEIR_SERIES_ACCRUED;
+    if (ends && slides && accrued)
+        return (struct haste){ .horizon_us = end_horizon_us(budget),
                                .tail = TAIL_END,
                                .room = TAIL_ROOM_END };
-    if (budget->lane_count == 1) {
-        haste.tail = TAIL;
-        haste.room = TAIL_ROOM;
-    }
+    if (ends && (alone || weir_budget_is_coarse(budget)) && (lane->whole || !slides))
+        haste.horizon_us = end_horizon_us(budget);
+    else if (alone && slides)
+        haste = (struct haste){ haste.horizon_us, TAIL, TAIL_ROOM };
     return haste;
 }
 

@@ -8,9 +8,13 @@
 
 #define SHORT_TIMES  1.3  /* that what is left of a short job has room */
 #define OVERDRAFT    0.05 /* of the limit, that the last requests of a job may take beyond it */
+#define BLIND_MOST   0.12 /* the same, where no header tells what the limit is worth */
 #define FIRST_WAVE   0.6  /* of what the service bears, as long as nothing is known, … */
 #define FIRST_HINTED 0.8  /* … or, as a hint says, it has several servers, and … */
-#define HINTED       8    /* … recommends as much as two of them bear for long */
+#define HINT_OF_ONE  4.0  /* that the service recommends for one server */
+#define FOUND_AFTER  8    /* requests per known server to any, that find no other one */
+#define HINTED       8    /* … recommends as much as two of them bear for long; … */
+#define HINTED_MORE  12   /* … all that one bears, if it is three */
 #define BESIDE       0.8  /* of it, where somebody else may have some in flight */
 #define MANY         0.02 /* requests, of the limit */
 
@@ -51,18 +55,31 @@ static bool is_alone(const struct weir_budget *budget)
     return true;
 }
 
+/* The part of the limit that the last requests of a job may take beyond it. Where no header tells,
+ * a throttle costs no more than the wait for the next window would. */
+static double overdraft_of(const struct weir_budget *budget, const struct weir_budget_lane *lane)
+{
+    bool placed = budget->lane_count == 1 || budget->pinned;
+    if (!budget->charging.trusted && !lane->moves)
+        return BLIND_MOST;
+    bool exact = weir_budget_is_exact(budget, lane, WEIR_BUDGET_EXECUTION);
+    if (!budget->charging.later || !(exact || (placed && weir_budget_keeps_ours(budget, lane))))
+        return 0;
+    return OVERDRAFT;
+}
+
 double weir_budget_overdraft(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                              const struct weir_budget_flying *load, double left, double expected_us,
                              double limit, int64_t now_us)
 {
     double bears = fmin(budget->concurrent, budget->guard.cap);
-    if (left <= 0 || load->count + left > bears || !budget->charging.later ||
-        !weir_budget_is_exact(budget, lane, WEIR_BUDGET_EXECUTION))
+    double part = overdraft_of(budget, lane);
+    if (left <= 0 || part <= 0 || load->count + left > bears)
         return 0;
     double flying = load->elapsed_us + load->rest_us;
     double used = weir_budget_execution_at(budget, lane, load->count <= 0, flying, 0, now_us);
     double all = used + weir_budget_rho(budget) * expected_us * left;
-    return all <= (1 + OVERDRAFT) * limit ? OVERDRAFT * limit : 0;
+    return all <= (1 + part) * limit ? part * limit : 0;
 }
 
 /* They are the last ones, and may go though they do not fit. */
@@ -77,10 +94,19 @@ static bool is_last(const struct weir_budget *budget, const struct weir_budget_l
     return weir_budget_overdraft(budget, lane, load, left, expected_us, limit, now_us) > 0;
 }
 
+/* Servers that there seem to be: those that are known and, as long as others may be found, as many
+ * as the hint stands for. */
+static double servers_of(const struct weir_budget *budget)
+{
+    double hinted = floor(budget->hinted / HINT_OF_ONE);
+    bool all = budget->shared || budget->searched >= FOUND_AFTER * budget->lane_count;
+    return all ? budget->lane_count : fmax(hinted, budget->lane_count);
+}
+
 static bool is_short(const struct weir_budget *budget, const struct weir_budget_flying *loads,
                      double left, double expected_us, int64_t now_us)
 {
-    double each = left / budget->lane_count;
+    double each = left / servers_of(budget);
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         const struct weir_budget_lane *lane = &budget->lanes[i];
         if (!is_last(budget, lane, &loads[i], each, expected_us, now_us) &&
@@ -117,5 +143,7 @@ double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_fly
 double weir_budget_first_wave(const struct weir_budget *budget, double left)
 {
     double part = budget->hinted >= HINTED ? FIRST_HINTED : FIRST_WAVE;
+    if (budget->hinted >= HINTED_MORE)
+        part = 1;
     return left < budget->concurrent ? left : part * budget->concurrent;
 }

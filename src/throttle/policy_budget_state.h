@@ -30,7 +30,7 @@
 #include "throttle/policy_budget_ledger.h"
 #include "throttle/policy_budget_quota.h"
 
-#define WEIR_BUDGET_FLIGHTS_MAX 512 /* of one connection */
+#define WEIR_BUDGET_FLIGHTS_MAX 1024 /* of one connection */
 #define WEIR_BUDGET_KINDS       16
 #define WEIR_BUDGET_ANY         UINT32_MAX
 #define WEIR_BUDGET_AT_A_TIME   50 /* of the 52 that are published */
@@ -83,6 +83,7 @@ struct weir_budget_lane {
     bool told;                      /* what they tell goes by what we send */
     double left_out;                /* requests, of the limit, that may have been counted twice */
     bool moves;                     /* what headers say has been seen to change */
+    bool whole;                     /* at the first of them nothing was missing */
     double said[WEIR_BUDGET_COUNT]; /* by the last of them; -1: nothing */
     int64_t heard_us;               /* the last budget headers; WEIR_NEVER */
     double heard_own;               /* what our use was taken for then */

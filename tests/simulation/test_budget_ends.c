@@ -98,6 +98,121 @@ START_TEST(somebody_is_not_forgotten_when_servers_turn_out_to_be_one_account)
 }
 END_TEST
 
+/* A job of the published limits, two connections and requests of two seconds: of so many items,
+ * done after so long at most. */
+static void expect_done_within(const struct sim_scenario *scenario, uint64_t seed, double most_s)
+{
+    double took_s = run(scenario, "budget", seed).makespan_s;
+    if (took_s > most_s)
+        ck_abort_msg("seed %lu: %.0f s", (unsigned long)seed, took_s);
+}
+
+/* Four windows of work are done with the fourth also where the service forgets in steps: after 955,
+ * 1,015 and 1,105 s, by the oracle. What a step has taken along while nothing was heard does not
+ * say that the window slides, and a window is spent at its beginning, but for the length of a step.
+ */
+START_TEST(a_window_that_moves_in_steps_is_spent_at_its_beginning_too)
+{
+    static const struct {
+        double bucket_s;
+        double most_s;
+    } table[] = { { 10, 1060 }, { 30, 1150 }, { 60, 1300 } };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct sim_scenario scenario;
+        sim_scenario_init(&scenario);
+        scenario.limits.bucket_us = (int64_t)(table[i].bucket_s * 1e6);
+        scenario.work_items = 4589;
+        expect_done_within(&scenario, 1, table[i].most_s);
+        expect_done_within(&scenario, 3, table[i].most_s);
+    }
+}
+END_TEST
+
+/* Two windows of work where time is charged at the end or on arrival: 325 s by the oracle. */
+START_TEST(a_window_is_spent_at_its_beginning_however_time_is_charged)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.work_items = 2294;
+    for (int charge = 0; charge < 2; charge++) {
+        scenario.limits.charge = charge ? SIM_CHARGE_ARRIVAL : SIM_CHARGE_COMPLETION;
+        expect_done_within(&scenario, 1, 375);
+        expect_done_within(&scenario, 3, 375);
+    }
+}
+END_TEST
+
+/* Two windows of work: 325 s by the oracle. Nobody tells what is left; the last requests go all the
+ * same, and if they are refused, that takes no longer than another window. */
+START_TEST(where_no_header_tells_the_last_requests_go_at_their_own_risk)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.work_items = 2294;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        scenario.headers = wrong ? SIM_HEADERS_WRONG : SIM_HEADERS_ABSENT;
+        expect_done_within(&scenario, 1, 375);
+        expect_done_within(&scenario, 3, 375);
+    }
+}
+END_TEST
+
+/* Half of what requests take is charged. The first header has said what the whole is, so what is
+ * left beyond that is not a higher limit: two windows of work, 348 s by the oracle. */
+START_TEST(a_share_that_is_charged_is_not_a_higher_limit)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.services[0].exec_share = SIM_WHOLE_SHARE / 2;
+    scenario.work_items = 4589;
+    expect_done_within(&scenario, 1, 380);
+    expect_done_within(&scenario, 3, 380);
+    scenario.limits.execution_us *= 2; /* which the first header has said */
+    scenario.limits.requests *= 2;
+    scenario.work_items *= 2;
+    expect_done_within(&scenario, 3, 420);
+}
+END_TEST
+
+/* Seven tenths of a window of work: 18 to 20 s by the oracle. */
+START_TEST(old_headers_are_not_taken_for_somebody_else_in_a_hurry)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.headers = SIM_HEADERS_STALE;
+    scenario.work_items = 803;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        expect_done_within(&scenario, seed, 24);
+}
+END_TEST
+
+/* A third of a window of work for each of twelve servers, of which the hint tells: it does not have
+ * to be known first that there are twelve. 11.4 to 11.7 s by the oracle. */
+START_TEST(a_job_that_is_short_for_as_many_servers_as_the_hint_says_hurries_from_the_start)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.servers = 12;
+    scenario.affinity = SIM_AFFINITY_PINNED;
+    scenario.dop_hint = 48;
+    scenario.work_items = 5000;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        expect_done_within(&scenario, seed, 15.7);
+}
+END_TEST
+
+/* All answers of a wave come at once, and charged on arrival looks like charged as it runs. */
+START_TEST(requests_that_take_all_the_same_are_not_trusted_to_say_how_they_are_charged)
+{
+    struct sim_scenario scenario;
+    sim_scenario_init(&scenario);
+    scenario.services[0].sigma = 0;
+    scenario.limits.charge = SIM_CHARGE_ARRIVAL;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        ck_assert_uint_eq(run(&scenario, "budget", seed).throttles, 0);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("budget_ends");
@@ -106,5 +221,12 @@ int main(void)
     suite_add(&s, the_very_last_request_goes_if_it_fits);
     suite_add(&s, what_is_left_of_a_short_job_goes_beside_somebody_as_he_has_begun);
     suite_add(&s, somebody_is_not_forgotten_when_servers_turn_out_to_be_one_account);
+    suite_add(&s, a_window_that_moves_in_steps_is_spent_at_its_beginning_too);
+    suite_add(&s, a_window_is_spent_at_its_beginning_however_time_is_charged);
+    suite_add(&s, where_no_header_tells_the_last_requests_go_at_their_own_risk);
+    suite_add(&s, a_share_that_is_charged_is_not_a_higher_limit);
+    suite_add(&s, old_headers_are_not_taken_for_somebody_else_in_a_hurry);
+    suite_add(&s, a_job_that_is_short_for_as_many_servers_as_the_hint_says_hurries_from_the_start);
+    suite_add(&s, requests_that_take_all_the_same_are_not_trusted_to_say_how_they_are_charged);
     return suite_run(&s);
 }

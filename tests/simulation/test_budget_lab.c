@@ -340,12 +340,13 @@ START_TEST(unknown_limits_are_found_by_exploring_if_it_is_allowed)
     scenario.headers = SIM_HEADERS_ABSENT;
     scenario.limits.requests *= 2;
     scenario.limits.execution_us *= 2;
+    double more = 0; /* smaller shares that are tried come near it, but not as far */
     for (uint64_t seed = 1; seed <= 5; seed++) {
         double explored = of_oracle(&scenario, "budget:explore", seed);
         ck_assert_double_gt(explored, 0.90);
-        if (seed == 1) /* smaller shares that are tried come near it, but not as far */
-            ck_assert_double_lt(of_oracle(&scenario, "budget", seed), explored - 0.05);
+        more += explored - of_oracle(&scenario, "budget", seed);
     }
+    ck_assert_double_gt(more / 5, 0.05);
 }
 END_TEST
 

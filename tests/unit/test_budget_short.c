@@ -56,9 +56,7 @@ START_TEST(nothing_is_overdrawn_where_the_books_are_not_exact)
     ck_assert_double_eq(overdraft(40, 0), 0);
     setup();
     budget->charging.trusted = false;
-    ck_assert_double_eq(overdraft(40, 0), 0);
-    setup();
-    budget->coarse.verdict = WEIR_WINDOW_COARSE;
+    budget->lanes[0].moves = true; /* headers tell something else */
     ck_assert_double_eq(overdraft(40, 0), 0);
     setup();
     budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].highest[0] = 100e6; /* somebody is there */
@@ -68,6 +66,30 @@ START_TEST(nothing_is_overdrawn_where_the_books_are_not_exact)
     ck_assert_double_eq(overdraft(40, 0), 0);
     budget->pinned = true;
     ck_assert_double_gt(overdraft(40, 0), 0);
+}
+END_TEST
+
+/* Where no header ever tells, a throttle costs no more than the wait for another window. */
+START_TEST(where_nothing_tells_more_may_be_overdrawn)
+{
+    setup();
+    budget->charging.trusted = budget->charging.later = false;
+    ck_assert_double_eq_tol(overdraft(40, 0), 144e6, 1);
+    weir_ledger_add(&budget->lanes[0].ledger, WEIR_SERIES_ACCRUED, now_us, SECONDS(121));
+    ck_assert_double_eq(overdraft(40, 0), 0);
+}
+END_TEST
+
+/* What a window that moves in steps keeps of ours looks like somebody else's. */
+START_TEST(what_a_coarse_window_keeps_does_not_forbid_an_overdraft)
+{
+    setup();
+    budget->coarse.verdict = WEIR_WINDOW_COARSE;
+    budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].highest[0] = 100e6;
+    ck_assert_double_gt(overdraft(40, 0), 0);
+    for (int i = 0; i <= WEIR_QUOTA_SPANS; i++) /* it never goes: somebody is there */
+        budget->lanes[0].quotas[WEIR_BUDGET_EXECUTION].lowest[i] = 500e6;
+    ck_assert_double_eq(overdraft(40, 0), 0);
 }
 END_TEST
 
@@ -100,6 +122,8 @@ int main(void)
     suite_add(&s, a_twentieth_of_the_limit_may_be_overdrawn);
     suite_add(&s, all_that_is_left_has_to_go_at_once);
     suite_add(&s, nothing_is_overdrawn_where_the_books_are_not_exact);
+    suite_add(&s, where_nothing_tells_more_may_be_overdrawn);
+    suite_add(&s, what_a_coarse_window_keeps_does_not_forbid_an_overdraft);
     suite_add(&s, the_end_of_a_job_takes_others_as_they_have_begun);
     return suite_run(&s);
 }

@@ -152,8 +152,8 @@ static void keep_books(struct weir_budget *budget, const struct books *books, in
 #define AT_ONCE  WEIR_BOUND_CONCURRENCY
 
 /*
- * What is ours is the limit without what others use, less 1.5 % where no header tells: of 6,000
- * requests 5,910, of 1,200 s 1,182. A request goes if
+ * What is ours is the limit without what others use, less 1 % where no header tells: of 6,000
+ * requests 5,940, of 1,200 s 1,188. A request goes if
  *
  *     requests    used + in flight + itself + 1 to spare                           <= ours
  *     time, now   used + 1 s for each in flight + 1.5 times 2 s to spare            < ours
@@ -184,33 +184,33 @@ START_TEST(budget_decides_by_its_books)
         /* A window of which 100 s are left is not spent by thirty at a time: all of it would be
          * in flight. */
         { { AS_MANY, .used_s = 1082, .ago_s = 100, .in_flight = 30 }, false, PACING, ANY },
-        /* Requests: 5,907 + 2 are within 5,910, 5,909 + 2 are not; nor are 5,899 + 10 + 2. */
-        { { AS_MANY, .used = 5907, .ago_s = 100 }, true, PACING, ANY },
-        { { AS_MANY, .used = 5909, .ago_s = 100 }, false, REQUESTS, ANY },
-        { { TWENTY, .used = 5897, .ago_s = 290, .in_flight = 10 }, true, GUARD, 20 },
-        { { TWENTY, .used = 5899, .ago_s = 290, .in_flight = 10 }, false, REQUESTS, 20 },
-        /* Time: 1,178.5 + 3 s are below 1,182 s, 1,179.5 + 3 s are not. */
-        { { AS_MANY, .used_s = 1178.5, .ago_s = 100 }, true, PACING, ANY },
-        { { AS_MANY, .used_s = 1179.5, .ago_s = 100 }, false, TIME, ANY },
-        /* Five in flight: 1,170.5 + 5 + 3 s are below 1,182 s now, and 1,170.5 + 10 + 2 s are not
-         * at the end; but if the 1,170.5 s leave in half a second, they have left by then. */
-        { { AS_MANY, .used_s = 1170.5, .ago_s = 100, .in_flight = 5 }, false, TIME, ANY },
-        { { TWENTY, .used_s = 1170.5, .ago_s = 299.5, .in_flight = 5 }, true, GUARD, 20 },
+        /* Requests: 5,937 + 2 are within 5,940, 5,939 + 2 are not; nor are 5,929 + 10 + 2. */
+        { { AS_MANY, .used = 5937, .ago_s = 100 }, true, PACING, ANY },
+        { { AS_MANY, .used = 5939, .ago_s = 100 }, false, REQUESTS, ANY },
+        { { TWENTY, .used = 5927, .ago_s = 290, .in_flight = 10 }, true, GUARD, 20 },
+        { { TWENTY, .used = 5929, .ago_s = 290, .in_flight = 10 }, false, REQUESTS, 20 },
+        /* Time: 1,184.5 + 3 s are below 1,188 s, 1,185.5 + 3 s are not. */
+        { { AS_MANY, .used_s = 1184.5, .ago_s = 100 }, true, PACING, ANY },
+        { { AS_MANY, .used_s = 1185.5, .ago_s = 100 }, false, TIME, ANY },
+        /* Five in flight: 1,176.5 + 5 + 3 s are below 1,188 s now, and 1,176.5 + 10 + 2 s are not
+         * at the end; but if the 1,176.5 s leave in half a second, they have left by then. */
+        { { AS_MANY, .used_s = 1176.5, .ago_s = 100, .in_flight = 5 }, false, TIME, ANY },
+        { { TWENTY, .used_s = 1176.5, .ago_s = 299.5, .in_flight = 5 }, true, GUARD, 20 },
         /* A full window, until it has left. A bucket is 0.6 s and is forgotten late. */
         { { TWENTY, .used = 6000, .used_s = 1200, .ago_s = 299 }, false, REQUESTS, 20 },
         { { TWENTY, .used_s = 1200, .ago_s = 299 }, false, TIME, 20 },
         { { TWENTY, .used = 6000, .used_s = 1200, .ago_s = 301 }, true, GUARD, 20 },
-        /* Others use 300 s: 0.985 × 900 s are 886.5; 600 requests: 0.985 × 5,400 are 5,319. */
-        { { AS_MANY, .foreign_s = 300, .used_s = 883, .ago_s = 100 }, true, PACING, ANY },
-        { { AS_MANY, .foreign_s = 300, .used_s = 884, .ago_s = 100 }, false, TIME, ANY },
-        { { AS_MANY, .foreign = 600, .used = 5316, .ago_s = 100 }, true, PACING, ANY },
-        { { AS_MANY, .foreign = 600, .used = 5318, .ago_s = 100 }, false, REQUESTS, ANY },
-        /* They use all of it: a twentieth is ours in any case, 0.985 × 60 s = 59.1 s. */
+        /* Others use 300 s: 0.99 × 900 s are 891; 600 requests: 0.99 × 5,400 are 5,346. */
+        { { AS_MANY, .foreign_s = 300, .used_s = 887.5, .ago_s = 100 }, true, PACING, ANY },
+        { { AS_MANY, .foreign_s = 300, .used_s = 888.5, .ago_s = 100 }, false, TIME, ANY },
+        { { AS_MANY, .foreign = 600, .used = 5343, .ago_s = 100 }, true, PACING, ANY },
+        { { AS_MANY, .foreign = 600, .used = 5345, .ago_s = 100 }, false, REQUESTS, ANY },
+        /* They use all of it: a twentieth is ours in any case, 0.99 × 60 s = 59.4 s. */
         { { AS_MANY, .foreign_s = 1200, .used_s = 55, .ago_s = 100 }, true, PACING, ANY },
         { { AS_MANY, .foreign_s = 1200, .used_s = 57, .ago_s = 100 }, false, TIME, ANY },
-        /* Half the limits: 591 s. */
-        { { HALF, .used_s = 587.5, .ago_s = 100 }, true, PACING, ANY },
-        { { HALF, .used_s = 588.5, .ago_s = 100 }, false, TIME, ANY },
+        /* Half the limits: 594 s. */
+        { { HALF, .used_s = 590.5, .ago_s = 100 }, true, PACING, ANY },
+        { { HALF, .used_s = 591.5, .ago_s = 100 }, false, TIME, ANY },
         /* Headers tell, and nothing is in flight: requests go to the last one. */
         { { AS_MANY, .told = true, .used = 5999, .ago_s = 100 }, true, PACING, ANY },
         { { AS_MANY, .told = true, .used = 6000, .ago_s = 100 }, false, REQUESTS, ANY },

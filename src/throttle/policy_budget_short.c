@@ -9,12 +9,13 @@
 #define SHORT_TIMES  1.3  /* that what is left of a short job has room */
 #define OVERDRAFT    0.05 /* of the limit, that the last requests of a job may take beyond it */
 #define BLIND_MOST   0.12 /* the same, where no header tells what the limit is worth */
-#define FIRST_WAVE   0.6  /* of what the service bears, as long as nothing is known, … */
+#define WAVES        2    /* of all that the service bears: a shorter job does not learn first */
+#define FIRST_WAVE   0.6  /* of what it bears, as long as nothing is known, … */
 #define FIRST_HINTED 0.8  /* … or, as a hint says, it has several servers, and … */
-#define HINT_OF_ONE  4.0  /* that the service recommends for one server */
-#define FOUND_AFTER  8    /* requests per known server to any, that find no other one */
 #define HINTED       8    /* … recommends as much as two of them bear for long; … */
 #define HINTED_MORE  12   /* … all that one bears, if it is three */
+#define HINT_OF_ONE  4.0  /* that the service recommends for one server */
+#define FOUND_AFTER  8    /* requests per known server to any, that find no other one */
 #define BESIDE       0.8  /* of it, where somebody else may have some in flight */
 #define MANY         0.02 /* requests, of the limit */
 
@@ -44,9 +45,9 @@ static bool is_short_for(const struct weir_budget *budget, const struct weir_bud
 
 /* No request is missing that is not ours; many are if the limit is lower, or some were used before.
  */
-static bool is_alone(const struct weir_budget *budget)
+static bool is_alone(const struct weir_budget *budget, double elsewhere)
 {
-    double astray = weir_budget_astray(budget);
+    double astray = weir_budget_astray(budget) + elsewhere;
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         const struct weir_quota *requests = &budget->lanes[i].quotas[WEIR_BUDGET_REQUESTS];
         if (requests->foreign > astray && requests->foreign < MANY * requests->limit)
@@ -136,14 +137,19 @@ double weir_budget_rush(struct weir_budget *budget, const struct weir_budget_fly
     if (!is_now && !budget->finishing)
         return 0;
     bool apart = budget->lane_count == 1 || weir_budget_is_apart(budget);
-    double most = (is_alone(budget) ? 1 : BESIDE) * budget->concurrent;
+    /* What is missing may be ours on other servers; if all of it fits, that does not matter. */
+    bool fits = is_short_for(budget, &budget->lanes[0], &loads[0], left, expected_us, now_us);
+    double elsewhere = fits ? budget->elsewhere : 0;
+    double most = (is_alone(budget, elsewhere) ? 1 : BESIDE) * budget->concurrent;
     return fmax(1, apart ? most : most / budget->lane_count);
 }
 
 double weir_budget_first_wave(const struct weir_budget *budget, double left)
 {
-    double part = budget->hinted >= HINTED ? FIRST_HINTED : FIRST_WAVE;
+    double bears = budget->concurrent;
+    if (left < WAVES * bears)
+        return fmin(left, bears);
     if (budget->hinted >= HINTED_MORE)
-        part = 1;
-    return left < budget->concurrent ? left : part * budget->concurrent;
+        return bears;
+    return (budget->hinted >= HINTED ? FIRST_HINTED : FIRST_WAVE) * bears;
 }

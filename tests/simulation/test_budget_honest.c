@@ -114,10 +114,9 @@ START_TEST(in_an_honest_world_a_job_with_an_end_is_not_throttled_either)
 }
 END_TEST
 
-/* Of the ten thousand one is throttled, once: durations without any spread are charged on arrival,
- * and the share that is charged is read off a wave of them, too small. It is the same where the
- * last requests may not go beyond the limit. */
-#define KNOWN 7131
+/* Of the ten thousand one is throttled, three times: durations without any spread are charged on
+ * arrival, and come back in waves that tell neither that nor what share of them is charged. */
+#define KNOWN 5076
 
 /* Jobs of nearly, just or a little more than one to four windows. Their last requests may go beyond
  * the limit, and no request is refused for it. */
@@ -146,10 +145,11 @@ END_TEST
 
 /* The last ones went beyond the limit where requests were used up, not time (136); a lower limit on
  * requests alone was taken for use that drains (462), and what had gone to another server for one
- * that is not as low (3500). */
+ * that is not as low (3500). Waves of requests that all take the same seemed to be charged as they
+ * run (7131). */
 START_TEST(at_ends_that_misled_it_once_nothing_is_throttled)
 {
-    static const uint64_t worlds[] = { 136, 462, 3500 };
+    static const uint64_t worlds[] = { 136, 462, 3500, 7131 };
     for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
         expect_no_throttle_at_the_end(worlds[i]);
 }

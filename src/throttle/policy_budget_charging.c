@@ -75,13 +75,20 @@ static struct line solve(const struct weir_fit *fit)
 }
 
 /* In a window of a few seconds, headers that are old cannot be told from others. */
-static void choose(struct weir_charging *charging, int64_t window_us)
+static bool may_be_old(const struct weir_setting *setting, int64_t lag_us)
 {
+    return !setting->current && lag_us <= setting->window_us / STALE_PARTS;
+}
+
+static void choose(struct weir_charging *charging, const struct weir_setting *setting)
+{
+    if (setting->current)
+        charging->best %= WEIR_CHARGING_RULES;
     double least = solve(&charging->fits[charging->best]).rest;
     for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++) {
         struct line line = solve(&charging->fits[i]);
         int64_t lag_us = weir_charging_guess(i).lag_us;
-        if (lag_us > window_us / STALE_PARTS)
+        if (lag_us && !may_be_old(setting, lag_us))
             break;
         double better = lag_us ? BETTER_STALE : BETTER;
         if (line.rest < least * better && line.rho > RHO_MIN) {
@@ -137,9 +144,10 @@ static void turn_rho(struct weir_charging *charging, double rho)
 }
 
 /* Read ρ off a trend: y over x, with a constant and a drift taken out of both. It has to explain
- * nearly all of what is left of y: what others do is not always steady. */
+ * nearly all of what is left of y: what others do is not always steady. Where the noise is in x,
+ * x over y is read instead: noise in what one divides by makes the quotient too small. */
 static void read_trend(struct weir_charging *charging, const struct weir_trend *trend, double most,
-                       double budget)
+                       const struct weir_setting *setting)
 {
     double n = trend->weight;
     double stt = trend->tt - trend->t * trend->t / n;
@@ -150,10 +158,13 @@ static void read_trend(struct weir_charging *charging, const struct weir_trend *
     double sxx = trend->xx - trend->x * trend->x / n - stx * stx / stt;
     double sxy = trend->xy - trend->x * trend->y / n - stx * sty / stt;
     double syy = trend->yy - trend->y * trend->y / n - sty * sty / stt;
-    double least = EXCITED * EXCITED * budget * budget;
+    double least = EXCITED * EXCITED * setting->budget * setting->budget;
     if (sxx < least * n || sxy * sxy < EXPLAINED * sxx * syy)
         return;
-    double rho = (-sxy + PULL * least * charging->rho) / (sxx + PULL * least);
+    double pull = PULL * least;
+    double rho = (-sxy + pull * charging->rho) / (sxx + pull);
+    if (setting->scattered && sxy < 0)
+        rho = (syy + pull * charging->rho) / (-sxy + pull);
     turn_rho(charging, rho < most ? rho : most);
 }
 
@@ -198,8 +209,7 @@ static void follow(struct weir_charging *charging, struct weir_heard *heard,
            heard->used[charging->best], heard->remaining + setting->draining);
     double most = setting->budget + setting->noise;
     if (now_us >= heard->read_us)
-        read_trend(charging, &heard->trend, most_rho(charging, heard, MOSTLY_ALL * most),
-                   setting->budget);
+        read_trend(charging, &heard->trend, most_rho(charging, heard, MOSTLY_ALL * most), setting);
     if (charging->trusted)
         bound_rho(charging, heard->remaining, heard->used[charging->best], most, setting->told);
 }
@@ -242,7 +252,7 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     last->remaining = remaining;
     memcpy(last->used, used, sizeof(last->used));
     if (charging->samples >= SAMPLES_MIN && charging->moved >= MOVED_MIN * setting->budget) {
-        choose(charging, setting->window_us);
+        choose(charging, setting);
         judge(charging);
     }
     if (remaining > 0 && !unsure)

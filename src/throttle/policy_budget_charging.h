@@ -11,7 +11,9 @@
  *
  * How large ρ is, is read off the long run, under that guess: what is left, over our own use and
  * time. Where both go on evenly nothing can be read, and ρ stays as it was; it begins at one,
- * because too small a ρ would make our own use look like somebody else's.
+ * because too small a ρ would make our own use look like somebody else's. What a line explains
+ * worse the more noise there is falls towards zero if the noise is in our own use: where servers
+ * cannot be chosen the line is drawn the other way round.
  * A header that does not move when we spend
  * is not trusted.
  */
@@ -83,6 +85,8 @@ struct weir_setting {
     int64_t window_us; /* … for how long, for a sense of scale */
     bool told;         /* its first header said so, less than a window ago */
     double noise;      /* what is in flight that may be on another server */
+    bool scattered;    /* by chance, and nobody else is there: what is off is our own use */
+    bool current;      /* its headers are clearly not old */
     double draining;   /* that was used before us and has not left the window yet */
     bool coarse;       /* it forgets in steps */
     double kept;       /* what had left our books and not its window, and … */

@@ -2,9 +2,10 @@
 /*
  * Budget: what the headers of an answer say, set against our own books.
  *
- * Four things are learned besides the quotas themselves: how execution time is charged
- * (policy_budget_charging.c), whether all servers draw on one account, whether the window is coarse
- * (policy_budget_coarse.c), and whether others come and go in a rhythm (policy_budget_rhythm.c).
+ * Five things are learned besides the quotas themselves: how execution time is charged
+ * (policy_budget_charging.c), how old headers are (policy_budget_age.c), whether all servers draw
+ * on one account, whether the window is coarse (policy_budget_coarse.c), and whether others come
+ * and go in a rhythm (policy_budget_rhythm.c).
  */
 #include <math.h>
 
@@ -204,6 +205,8 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
             it->whole && remaining <= quota->limit && now_us - budget->begun_us < budget->window_us,
         .noise = misplaced_us(budget) + (at_begin ? doubt : 0) +
                  weir_budget_rho(budget) * leaving_us(budget, it, now_us),
+        .scattered = weir_budget_is_scattered(budget, it),
+        .current = weir_age_is_current(&budget->age),
         .draining = quota->drains ? weir_quota_draining(quota, budget->window_us, now_us) : 0,
     };
     if (!weir_budget_is_fine(budget) && it->heard_us != WEIR_NEVER) {
@@ -466,6 +469,7 @@ static void merge_lanes(struct weir_budget *budget, int64_t now_us)
     budget->elsewhere = 0;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
+    budget->lanes[0].age_sample.known = false;
     weir_charging_forget(&budget->charging); /* it was learned by a part of what we use */
     budget->lanes[0].left_out = 0;
     budget->lanes[0].foreseen_no = -1;
@@ -509,12 +513,34 @@ static void watch(struct weir_budget_lane *lane, int which, double remaining)
     lane->said[which] = remaining;
 }
 
+/* As long as servers may have one account, what a header counts need not be on this server. */
+static void learn_age(struct weir_budget *budget, uint32_t lane, double remaining, int64_t now_us)
+{
+    struct weir_age_sample *last = &budget->lanes[lane].age_sample;
+    int64_t old_us = weir_charging_guess(WEIR_CHARGING_RULES).lag_us;
+    if (!weir_age_is_due(last, old_us, now_us))
+        return;
+    struct weir_age_sample sample = {
+        .known = remaining > 0, /* none left: it may be less than none */
+        .at_us = now_us,
+        .remaining = remaining,
+        .sent = weir_budget_requests_on(budget, lane, now_us),
+        .sent_early = weir_budget_requests_on(budget, lane, now_us - old_us),
+    };
+    bool own_account = budget->lane_count == 1 || weir_budget_is_apart(budget);
+    if (last->known && sample.known && own_account)
+        weir_age_step(&budget->age, last, &sample);
+    *last = sample;
+}
+
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_headers *said, int64_t now_us)
 {
     double unseen = -1;
     if (said->requests_known && is_exact(budget))
         unseen = count_unseen(budget, lane, (double)said->requests_remaining, now_us);
+    if (said->requests_known)
+        learn_age(budget, lane, (double)said->requests_remaining, now_us);
     if (said->execution_known)
         hear_execution(budget, lane, (double)said->execution_remaining_us, unseen, now_us);
     if (said->requests_known && !said->execution_known && ++budget->lanes[lane].untold == UNTOLD)

@@ -52,8 +52,8 @@
 #define SPARE_SCATTERED  1.0  /* … and on each server, where all have to have it */
 #define SPARE_REQUESTS   1
 #define MEAN_DOUBT       0.5 /* of their deviation, that those in flight take longer than most */
-#define CHANCE           2.0 /* times the root of those in flight: more than its share on a server */
-#define CHANCE_HURRIED   3.0   /* the same, where all that the service bears is in flight */
+#define CHANCE           3.5 /* times the root of those in flight: more than its share on a server */
+#define CHANCE_HURRIED   3.0   /* the same, of a short job: it does not try its luck for long */
 #define PROBES           3     /* requests, … */
 #define PROBES_MOST      0.004 /* … or less than that of the limit */
 
@@ -161,10 +161,10 @@ static int64_t end_horizon_us(const struct weir_budget *budget)
 
 /*
  * What a window with many requests at its beginning got done comes free at the beginning of the
- * next one, and so on: a job that ends is over the sooner for it. It takes a server that is known
- * and requests that do not slow each other, and that every request is booked as it runs; charged
- * otherwise, or where no header tells, there is no tail, and it has to be known from the beginning
- * what the whole is.
+ * next one, and so on: a job that ends is over the sooner for it. It takes a server that is known,
+ * or nothing but chance that is not, and requests that do not slow each other, and that every
+ * request is booked as it runs; charged otherwise, or where no header tells, there is no tail, and
+ * it has to be known from the beginning what the whole is.
  */
 static struct haste haste_of(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                              double left, bool crowded)
@@ -181,7 +181,8 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
     if (crowded)
         return haste;
     bool alone = budget->lane_count == 1;
-    bool ends = left > 0 && (alone || budget->pinned) && !budget->guard.fallen;
+    bool placed = alone || budget->pinned || weir_budget_is_scattered(budget, lane);
+    bool ends = left > 0 && placed && !budget->guard.fallen;
     bool slides = budget->charging.trusted && !weir_budget_is_coarse(budget);
     bool accrued = weir_budget_series(budget) == WEIR_SERIES_ACCRUED;
     if (ends && slides && accrued)

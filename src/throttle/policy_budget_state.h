@@ -25,6 +25,7 @@
 
 #include "base/limits.h"
 #include "throttle/policy.h"
+#include "throttle/policy_budget_age.h"
 #include "throttle/policy_budget_charging.h"
 #include "throttle/policy_budget_guard.h"
 #include "throttle/policy_budget_ledger.h"
@@ -77,6 +78,7 @@ struct weir_budget_lane {
     struct weir_quota quotas[WEIR_BUDGET_COUNT];
     struct weir_heard heard;
     struct weir_requests_heard requests_heard;
+    struct weir_age_sample age_sample;
     struct weir_unseen unseen;
     uint32_t untold;                /* answers that told of requests only */
     double told_first;              /* the limit that the first of them told */
@@ -121,6 +123,7 @@ struct weir_budget {
     double concurrent;     /* requests at the same time that a server takes */
     int64_t concurrent_us; /* when a throttle said so */
     struct weir_charging charging;
+    struct weir_age age;
     struct weir_coarse coarse;
     double blind_rho; /* instead of the charging's, without headers to learn it from */
     bool blind_failed;

@@ -11,7 +11,7 @@
 #include "sim/law/scenario.h"
 #include "support/suite.h"
 
-#define SCENARIOS_MAX 512
+#define SCENARIOS_MAX 1024
 #define FILE_BYTES    65536
 #define PURPOSE_MAX   400
 

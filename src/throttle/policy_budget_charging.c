@@ -27,6 +27,7 @@
 #define BETTER_STALE 0.4 /* … and one that takes headers for old, this much */
 #define RIDGE        0.01
 #define LEAP         0.4  /* of the budget */
+#define JUMP         0.1  /* of it, in one step, that our own use does not explain */
 #define MOVED_MIN    0.01 /* of the budget: own use before headers are judged */
 #define RHO_MIN      0.05
 #define RHO_MAX      1.0
@@ -233,6 +234,17 @@ static void notice_leap(struct weir_charging *charging, struct weir_heard *last,
     *last = (struct weir_heard){ 0 };
 }
 
+/* A limit that was changed, or what a coarse window forgot of somebody else's: such a step has
+ * nothing to do with what we use under any guess, and would hide for long what has. */
+static bool is_jump(const struct weir_heard *last, double y, const double *used,
+                    const struct weir_setting *setting)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
+        most = fmax(most, fabs(used[i] - last->used[i]) + setting->gone[i]);
+    return fabs(y) > JUMP * setting->budget + most;
+}
+
 void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last, double remaining,
                         const double *used, const struct weir_setting *setting, int64_t now_us)
 {
@@ -240,7 +252,7 @@ void weir_charging_hear(struct weir_charging *charging, struct weir_heard *last,
     double y = remaining - last->remaining;
     bool unsure = setting->coarse || setting->gone[charging->best] > 0; /* how much has gone */
     bool step = unsure && y > 0;
-    if (last->known && remaining > 0 && !step) {
+    if (last->known && remaining > 0 && !step && !is_jump(last, y, used, setting)) {
         for (uint32_t i = 0; i < WEIR_CHARGING_GUESSES; i++)
             learn(&charging->fits[i], used[i] - last->used[i] + setting->gone[i],
                   (double)(now_us - last->at_us), y);

@@ -196,6 +196,14 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
     return haste;
 }
 
+/* What one more adds to those in flight on a server, for the guard: a part, if it may go to any of
+ * several. As long as the guard starts, it may well be the one that is too many. */
+static double one_more(const struct weir_budget *budget)
+{
+    bool any = !budget->pinned && budget->guard.started;
+    return any ? 1.0 / budget->lane_count : 1;
+}
+
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                         const struct weir_budget_flying *load, double hurry, double left,
                         double expected_us, int64_t now_us)
@@ -239,6 +247,7 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
         room.bound_by = WEIR_BOUND_BUDGET_EXECUTION;
     if (!requests_fit)
         room.bound_by = WEIR_BOUND_BUDGET_REQUESTS;
+    bool paced = load->count + 1 > room.cap;
     double bears = budget->concurrent;
     if (budget->elsewhere > 0) /* they may have one account */
         bears = fmax(1, bears / budget->lane_count);
@@ -256,7 +265,8 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     double others = 1 - 1.0 / budget->lane_count;
     double chance =
         budget->pinned ? weir_budget_missed(budget) : deviations * sqrt(load->count * others);
-    if (load->count + 1 > room.cap || load->count + 1 + chance > budget->concurrent)
+    if (paced || load->count + one_more(budget) > room.cap ||
+        load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
 }
@@ -381,7 +391,7 @@ void weir_budget_admit(struct weir_budget *budget, const struct weir_policy_ask 
         struct weir_budget_lane *lane = &budget->lanes[i];
         struct room room = look(budget, lane, &loads[i], hurry, ask->left, expected_us, now_us);
         level += room.cap;
-        if (loads[i].count + 1 > budget->guard.cap)
+        if (loads[i].count + one_more(budget) > budget->guard.cap)
             budget->guard.reached = true;
         all_fit = all_fit && room.fits && !(budget->pinned && is_shut(budget, ask, i, now_us));
         if (room.score < worst.score)

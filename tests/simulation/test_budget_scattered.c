@@ -61,6 +61,17 @@ START_TEST(a_window_is_spent_at_its_beginning_where_servers_cannot_be_chosen)
 }
 END_TEST
 
+/* A server gets slower with more than twelve at a time. After the guard has fallen, one more is a
+ * fourth of one on each: counted as a whole one, a cap of three meant nine at a time, not twelve.
+ */
+START_TEST(one_more_is_a_part_of_one_on_each_server)
+{
+    struct sim_scenario scenario = world(4, 2, 4);
+    scenario.contention = (struct sim_contention){ .knee = 12, .kappa = 0.96 };
+    ck_assert_double_gt(least_share(&scenario), 0.75);
+}
+END_TEST
+
 START_TEST(headers_that_are_old_are_known_to_be)
 {
     struct sim_scenario scenario = world(2, 2, 2.5);
@@ -75,6 +86,7 @@ int main(void)
     suite_add(&s, headers_are_not_taken_for_old_where_requests_tell_that_they_are_not);
     suite_add(&s, the_share_that_is_charged_is_not_read_too_small);
     suite_add(&s, a_window_is_spent_at_its_beginning_where_servers_cannot_be_chosen);
+    suite_add(&s, one_more_is_a_part_of_one_on_each_server);
     suite_add(&s, headers_that_are_old_are_known_to_be);
     return suite_run(&s);
 }

@@ -113,19 +113,31 @@ static double healthy_items(struct sim_scenario scenario, uint64_t seed)
 }
 
 /* Within two windows and the longest Retry-After. */
+static void expect_no_mark(uint64_t number)
+{
+    struct sim_scenario scenario;
+    make_trouble(&scenario, 6, number);
+    int64_t from_us = well_us(&scenario);
+    uint64_t before = items_in_trouble(scenario, "budget", from_us, number);
+    uint64_t after = items_in_trouble(scenario, "budget", from_us + seconds(18), number);
+    double part = (double)(after - before) / healthy_items(scenario, number);
+    if (part < 0.9)
+        ck_abort_msg("trouble %llu: %.2f of the oracle", (unsigned long long)number, part);
+}
+
 START_TEST(trouble_that_has_healed_leaves_no_mark)
 {
     uint64_t troubles = count_of(TROUBLES, TROUBLES_FULL);
-    for (uint64_t i = 0; i < troubles; i++) {
-        struct sim_scenario scenario;
-        make_trouble(&scenario, 6, i);
-        int64_t from_us = well_us(&scenario);
-        uint64_t before = items_in_trouble(scenario, "budget", from_us, i);
-        uint64_t after = items_in_trouble(scenario, "budget", from_us + seconds(18), i);
-        double part = (double)(after - before) / healthy_items(scenario, i);
-        if (part < 0.9)
-            ck_abort_msg("trouble %llu: %.2f of the oracle", (unsigned long long)i, part);
-    }
+    for (uint64_t i = 0; i < troubles; i++)
+        expect_no_mark(i);
+}
+END_TEST
+
+/* The limits came back by a third between two headers: next to that step what short requests use
+ * was not seen, and headers were not trusted for long. */
+START_TEST(trouble_that_left_a_mark_once_leaves_none)
+{
+    expect_no_mark(145);
 }
 END_TEST
 
@@ -201,6 +213,7 @@ int main(void)
 {
     struct suite s = suite_new("lab_trouble");
     suite_add(&s, trouble_that_has_healed_leaves_no_mark);
+    suite_add(&s, trouble_that_left_a_mark_once_leaves_none);
     suite_add(&s, aimd_comes_back);
     suite_add(&s, dop_comes_back);
     suite_add(&s, fixed_comes_back);

@@ -14,6 +14,7 @@
  *
  *     policy_budget_ledger.c    what a web server has booked
  *     policy_budget_charging.c  how it charges: when, how much of what we see, since when
+ *     policy_budget_age.c       how old headers are, told by requests
  *     policy_budget_quota.c     how much is ours: limits, foreign use, what a restart left behind
  *     policy_budget_rhythm.c    whether others come and go in a rhythm
  *     policy_budget_guard.c     how many at a time before it gets slower
@@ -26,6 +27,7 @@
  *     policy_budget_forecast.c  what others may use, and when we would be throttled
  *     policy_budget_keep.c      what outlives a restart
  *     policy_budget.c           the events
+ *     policy_budget_state.h     what all of them share, and the vocabulary
  *
  * One decision per event, as with Aimd: the throttles of one flight teach once (epoch).
  */
@@ -176,7 +178,7 @@ static uint32_t answering_lane(struct weir_budget *budget, uint64_t server_id, i
         return lane == WEIR_BUDGET_ANY ? 0 : lane;
     budget->searched = 0;
     budget->found_us = now_us;
-    weir_budget_forget_rhythms(budget);
+    weir_budget_forget_counts(budget);
     if (!budget->lanes[0].server_id) {
         budget->lanes[0].server_id = server_id;
         return 0;
@@ -207,7 +209,7 @@ static void learn_stickiness(struct weir_budget *budget, uint64_t wanted, uint64
     if (rate < STICK_UNTIL)
         budget->pinned = false;
     if (budget->pinned != pinned)
-        weir_budget_forget_rhythms(budget);
+        weir_budget_forget_counts(budget);
 }
 
 /* Nothing is in flight that may be on a lane's server. */

@@ -4,9 +4,10 @@
  *
  * How old the execution header is, charging has to guess from noisy sums. Of requests it is known
  * when each was sent, so between two answers of one server its header falls by as many as were sent
- * to it meanwhile, or as were sent in a span that began and ended some seconds earlier. Where the
- * two differ, each such step is a vote for one of them; steps that neither explains (somebody
- * else's burst, a limit that is changed) are none.
+ * to it meanwhile, less those that left the window; or as were in a span that began and ended some
+ * seconds earlier. Where the two differ, each such step is a vote for one of them; steps that
+ * neither explains (somebody else's burst, a limit that is changed) are none. Both headers are
+ * taken to be of the same age.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_AGE_H
 #define WEIR_THROTTLE_POLICY_BUDGET_AGE_H
@@ -14,13 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a server said of requests, and what our books say that it has had of ours. */
+/* What a server said of requests, and what our books have of ours in its window. */
 struct weir_age_sample {
     bool known;
     int64_t at_us;
     double remaining;
-    double sent;       /* by now */
-    double sent_early; /* as of when old headers would be from */
+    double used;       /* now */
+    double used_early; /* as of when old headers would be from */
 };
 
 /* Votes, old ones fading. */

@@ -31,14 +31,13 @@
 #define MOVED_MIN    0.01 /* of the budget: own use before headers are judged */
 #define RHO_MIN      0.05
 #define RHO_MAX      1.0
-#define STALE_US     (5 * WEIR_US_PER_S)
 #define STALE_PARTS  4 /* of a window that headers may be old */
 
 struct weir_guess weir_charging_guess(uint32_t guess)
 {
     return (struct weir_guess){
         .series = (enum weir_series)(guess % WEIR_CHARGING_RULES),
-        .lag_us = guess / WEIR_CHARGING_RULES ? STALE_US : 0,
+        .lag_us = guess / WEIR_CHARGING_RULES ? WEIR_CHARGING_LAG_US : 0,
     };
 }
 
@@ -75,7 +74,8 @@ static struct line solve(const struct weir_fit *fit)
     return (struct line){ -by_use, rest > 0 ? rest : 0 };
 }
 
-/* In a window of a few seconds, headers that are old cannot be told from others. */
+/* Unless requests tell that they are not. In a window of a few seconds, headers that are old cannot
+ * be told from others. */
 static bool may_be_old(const struct weir_setting *setting, int64_t lag_us)
 {
     return !setting->current && lag_us <= setting->window_us / STALE_PARTS;
@@ -234,8 +234,9 @@ static void notice_leap(struct weir_charging *charging, struct weir_heard *last,
     *last = (struct weir_heard){ 0 };
 }
 
-/* A limit that was changed, or what a coarse window forgot of somebody else's: such a step has
- * nothing to do with what we use under any guess, and would hide for long what has. */
+/* A limit that was changed: such a step has nothing to do with what we use under any guess. It
+ * counts by its square, as much as ten thousand of a hundredth of it, and would hide them for long.
+ */
 static bool is_jump(const struct weir_heard *last, double y, const double *used,
                     const struct weir_setting *setting)
 {

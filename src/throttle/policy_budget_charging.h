@@ -5,17 +5,17 @@
  * Between two answers of one web server `remaining` moves by minus the share ρ of our own time that
  * is charged, as far as it was charged meanwhile, and by what others use or free in that time,
  * which is taken as steady; everything else is noise. When time is charged (while it runs, at the
- * end, at the beginning), how old the header is, and whether all servers draw on one account are
- * *hypotheses*: for each of them the ledger says how much our own use has moved, and the one that
- * explains the header best is believed.
+ * end, at the beginning) and how old the header is are *hypotheses*: for each of them the ledger
+ * says how much our own use has moved, and the one that explains the header best is believed. How
+ * old headers are is told by requests as well (policy_budget_age.h); whether all servers draw on
+ * one account is told by requests alone (policy_budget_hear.c).
  *
  * How large ρ is, is read off the long run, under that guess: what is left, over our own use and
  * time. Where both go on evenly nothing can be read, and ρ stays as it was; it begins at one,
- * because too small a ρ would make our own use look like somebody else's. What a line explains
- * worse the more noise there is falls towards zero if the noise is in our own use: where servers
- * cannot be chosen the line is drawn the other way round.
- * A header that does not move when we spend
- * is not trusted.
+ * because too small a ρ would make our own use look like somebody else's. A slope is too flat if
+ * there is noise in what it is drawn over. Where servers cannot be chosen that noise is in our own
+ * use, so the line is drawn over the header instead, and turned round. A header that does not move
+ * when we spend is not trusted.
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
 #define WEIR_THROTTLE_POLICY_BUDGET_CHARGING_H
@@ -23,10 +23,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "throttle/policy_budget_ledger.h"
 
 #define WEIR_CHARGING_RULES   3 /* the first three series of the ledger */
 #define WEIR_CHARGING_LAGS    2
+#define WEIR_CHARGING_LAG_US  (5 * WEIR_US_PER_S) /* that old headers are of */
 #define WEIR_CHARGING_GUESSES (WEIR_CHARGING_RULES * WEIR_CHARGING_LAGS)
 
 /* One guess is rule + rules × lag. */
@@ -85,11 +87,11 @@ struct weir_setting {
     int64_t window_us; /* … for how long, for a sense of scale */
     bool told;         /* its first header said so, less than a window ago */
     double noise;      /* what is in flight that may be on another server */
-    bool scattered;    /* by chance, and nobody else is there: what is off is our own use */
-    bool current;      /* its headers are clearly not old */
-    double draining;   /* that was used before us and has not left the window yet */
-    bool coarse;       /* it forgets in steps */
-    double kept;       /* what had left our books and not its window, and … */
+    bool scattered;  /* requests land on any server, and nobody else is seen: what is off is ours */
+    bool current;    /* requests tell that its headers are not old */
+    double draining; /* that was used before us and has not left the window yet */
+    bool coarse;     /* it forgets in steps */
+    double kept;     /* what had left our books and not its window, and … */
     double gone[WEIR_CHARGING_GUESSES]; /* … what left them since and may not have left it */
 };
 

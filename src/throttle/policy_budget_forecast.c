@@ -323,11 +323,12 @@ static bool has_rhythm(const struct weir_budget *budget, const struct weir_budge
     return !weir_budget_keeps_ours(budget, lane) && budget->elsewhere <= 0;
 }
 
-void weir_budget_forget_rhythms(struct weir_budget *budget)
+void weir_budget_forget_counts(struct weir_budget *budget)
 {
     for (uint32_t i = 0; i < budget->lane_count; i++) {
         for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
             weir_rhythm_forget(&budget->lanes[i].quotas[which].rhythm);
+        budget->lanes[i].age_sample.known = false;
         budget->lanes[i].foreseen_no = -1;
     }
 }

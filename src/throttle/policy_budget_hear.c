@@ -108,7 +108,7 @@ double weir_budget_used_under(const struct weir_budget *budget, uint32_t lane,
 }
 
 /* It is known which server each request goes to. */
-static bool is_exact(const struct weir_budget *budget)
+static bool is_placed(const struct weir_budget *budget)
 {
     return budget->lane_count == 1 || budget->pinned;
 }
@@ -125,7 +125,7 @@ static bool seems_restarted(const struct weir_budget_lane *lane)
 static double misplaced_us(const struct weir_budget *budget)
 {
     double count = (double)budget->flight_count / budget->lane_count;
-    return is_exact(budget) ? 0 : MISPLACED * sqrt(count) * budget->average_us;
+    return is_placed(budget) ? 0 : MISPLACED * sqrt(count) * budget->average_us;
 }
 
 /* Requests that our books have and the server had not when it answered: they were sent while its
@@ -229,7 +229,7 @@ static void hear_execution(struct weir_budget *budget, uint32_t lane, double rem
         remaining = -OVERDRAWN * quota->limit;
     weir_quota_sample(quota, remaining, weir_budget_rho(budget) * used[budget->charging.best],
                       weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION),
-                      budget->charging.trusted, is_exact(budget), budget->window_us, now_us);
+                      budget->charging.trusted, is_placed(budget), budget->window_us, now_us);
     if (it->heard_us == WEIR_NEVER) /* what is in flight may be charged already */
         it->whole = quota->foreign <=
                     weir_budget_noise(budget, it, WEIR_BUDGET_EXECUTION) +
@@ -342,7 +342,7 @@ static void learn_apart(struct weir_budget *budget, double missing, int64_t at_u
     bool ours = !weir_budget_is_apart(budget) && (missing <= sent + SHARING_STEP || as_said);
     budget->elsewhere = ours ? sent : 0;
     if (weir_budget_is_apart(budget))
-        weir_budget_forget_rhythms(budget);
+        weir_budget_forget_counts(budget);
 }
 
 /* Where execution time is not told of, what is left of requests is believed by itself once it has
@@ -400,7 +400,7 @@ static void hear_requests(struct weir_budget *budget, uint32_t lane, double rema
     double limit = quota->limit;
     bool trusted = budget->charging.trusted || is_told_of_requests(it, remaining, used);
     double noise = weir_budget_noise(budget, it, WEIR_BUDGET_REQUESTS);
-    weir_quota_sample(quota, remaining, used, noise, trusted, is_exact(budget), budget->window_us,
+    weir_quota_sample(quota, remaining, used, noise, trusted, is_placed(budget), budget->window_us,
                       now_us);
     bool moves = comes_and_goes(budget, it, WEIR_BUDGET_REQUESTS, used) &&
                  comes_and_goes(budget, it, WEIR_BUDGET_EXECUTION, it->heard_own);
@@ -469,7 +469,7 @@ static void merge_lanes(struct weir_budget *budget, int64_t now_us)
     budget->elsewhere = 0;
     budget->pinned = false;
     budget->lanes[0].heard = (struct weir_heard){ 0 };
-    budget->lanes[0].age_sample.known = false;
+    budget->lanes[0].unseen = (struct weir_unseen){ 0 };
     weir_charging_forget(&budget->charging); /* it was learned by a part of what we use */
     budget->lanes[0].left_out = 0;
     budget->lanes[0].foreseen_no = -1;
@@ -513,19 +513,15 @@ static void watch(struct weir_budget_lane *lane, int which, double remaining)
     lane->said[which] = remaining;
 }
 
-/* As long as servers may have one account, what a header counts need not be on this server. */
-static void learn_age(struct weir_budget *budget, uint32_t lane, double remaining, int64_t now_us)
+static void step_age(struct weir_budget *budget, uint32_t lane, double remaining, int64_t now_us)
 {
     struct weir_age_sample *last = &budget->lanes[lane].age_sample;
-    int64_t old_us = weir_charging_guess(WEIR_CHARGING_RULES).lag_us;
-    if (!weir_age_is_due(last, old_us, now_us))
-        return;
     struct weir_age_sample sample = {
         .known = remaining > 0, /* none left: it may be less than none */
         .at_us = now_us,
         .remaining = remaining,
-        .sent = weir_budget_requests_on(budget, lane, now_us),
-        .sent_early = weir_budget_requests_on(budget, lane, now_us - old_us),
+        .used = weir_budget_requests_on(budget, lane, now_us),
+        .used_early = weir_budget_requests_on(budget, lane, now_us - WEIR_CHARGING_LAG_US),
     };
     bool own_account = budget->lane_count == 1 || weir_budget_is_apart(budget);
     if (last->known && sample.known && own_account)
@@ -533,11 +529,22 @@ static void learn_age(struct weir_budget *budget, uint32_t lane, double remainin
     *last = sample;
 }
 
+/* As long as servers may have one account, what a header counts need not be on this server; and
+ * what has left our books may still be in a coarse window. */
+static void learn_age(struct weir_budget *budget, uint32_t lane, double remaining, int64_t now_us)
+{
+    struct weir_age_sample *last = &budget->lanes[lane].age_sample;
+    if (!weir_budget_is_fine(budget) && has_left(budget, &budget->lanes[lane], now_us))
+        last->known = false;
+    else if (weir_age_is_due(last, WEIR_CHARGING_LAG_US, now_us))
+        step_age(budget, lane, remaining, now_us);
+}
+
 void weir_budget_listen(struct weir_budget *budget, uint32_t lane,
                         const struct weir_budget_headers *said, int64_t now_us)
 {
     double unseen = -1;
-    if (said->requests_known && is_exact(budget))
+    if (said->requests_known && is_placed(budget))
         unseen = count_unseen(budget, lane, (double)said->requests_remaining, now_us);
     if (said->requests_known)
         learn_age(budget, lane, (double)said->requests_remaining, now_us);

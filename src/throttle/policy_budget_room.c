@@ -15,7 +15,8 @@
  *            not within seconds
  *     W/3    beside somebody else, unless it is known when he comes and goes
  *     W/7    beside somebody else who does not come and go, and the end of the job is known
- *     W/24   nobody else is there, and the end of the job is known: see haste_of()
+ *     W/24   nobody else is there, and the end of the job is known; up to W/8 where the window
+ *            moves in steps: see haste_of()
  *
  * The guard may say less.
  *
@@ -52,8 +53,8 @@
 #define SPARE_SCATTERED  1.0  /* … and on each server, where all have to have it */
 #define SPARE_REQUESTS   1
 #define MEAN_DOUBT       0.5 /* of their deviation, that those in flight take longer than most */
-#define CHANCE           3.5 /* times the root of those in flight: more than its share on a server */
-#define CHANCE_HURRIED   3.0   /* the same, of a short job: it does not try its luck for long */
+#define CHANCE           3.5 /* times the root of those in flight: more than its share on a server; … */
+#define CHANCE_HURRIED   3.0   /* … a short job does not try its luck for as long */
 #define PROBES           3     /* requests, … */
 #define PROBES_MOST      0.004 /* … or less than that of the limit */
 
@@ -181,27 +182,31 @@ static struct haste haste_of(const struct weir_budget *budget, const struct weir
     if (crowded)
         return haste;
     bool alone = budget->lane_count == 1;
-    bool placed = alone || budget->pinned || weir_budget_is_scattered(budget, lane);
-    bool ends = left > 0 && placed && !budget->guard.fallen;
+    bool placed = alone || budget->pinned;
+    bool even = placed || weir_budget_is_scattered(budget, lane);
+    bool ends = left > 0 && even && !budget->guard.fallen;
     bool slides = budget->charging.trusted && !weir_budget_is_coarse(budget);
     bool accrued = weir_budget_series(budget) == WEIR_SERIES_ACCRUED;
     if (ends && slides && accrued)
         return (struct haste){ .horizon_us = end_horizon_us(budget),
                                .tail = TAIL_END,
                                .room = TAIL_ROOM_END };
-    if (ends && (alone || weir_budget_is_coarse(budget)) && (lane->whole || !slides))
+    if (ends && placed && (alone || weir_budget_is_coarse(budget)) && (lane->whole || !slides))
         haste.horizon_us = end_horizon_us(budget);
     else if (alone && slides)
         haste = (struct haste){ haste.horizon_us, TAIL, TAIL_ROOM };
     return haste;
 }
 
-/* What one more adds to those in flight on a server, for the guard: a part, if it may go to any of
- * several. As long as the guard starts, it may well be the one that is too many. */
+/* What one more adds to those in flight on a server, for the cap of the guard and what a server
+ * bears: a part, if it may go to any of several. As long as the guard starts, it may well be the
+ * one that is too many. The pace is for each server, whose tail would last for longer with a part.
+ */
 static double one_more(const struct weir_budget *budget)
 {
-    bool any = !budget->pinned && budget->guard.started;
-    return any ? 1.0 / budget->lane_count : 1;
+    if (budget->pinned || !budget->guard.started)
+        return 1;
+    return 1.0 / budget->lane_count;
 }
 
 static struct room look(const struct weir_budget *budget, const struct weir_budget_lane *lane,
@@ -248,12 +253,13 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     if (!requests_fit)
         room.bound_by = WEIR_BOUND_BUDGET_REQUESTS;
     bool paced = load->count + 1 > room.cap;
+    double more = one_more(budget);
     double bears = budget->concurrent;
     if (budget->elsewhere > 0) /* they may have one account */
         bears = fmax(1, bears / budget->lane_count);
     if (room.cap > budget->guard.cap && budget->guard.cap < bears) {
         room.cap = budget->guard.cap;
-        if (room.fits)
+        if (room.fits && !(paced && load->count + more <= room.cap))
             room.bound_by = WEIR_BOUND_GUARD;
     }
     if (room.cap > bears) {
@@ -265,8 +271,7 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     double others = 1 - 1.0 / budget->lane_count;
     double chance =
         budget->pinned ? weir_budget_missed(budget) : deviations * sqrt(load->count * others);
-    if (paced || load->count + one_more(budget) > room.cap ||
-        load->count + 1 + chance > budget->concurrent)
+    if (paced || load->count + more > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
 }

@@ -2,10 +2,11 @@
 /*
  * What Budget knows of one connection; shared by the policy_budget_*.c files, nobody else's.
  *
- *     lane 0 ── ledger (what the server has booked) ── quotas (how much is ours) ── guard
+ *     lane 0 ── ledger (what the server has booked) ── quotas (how much is ours)
  *     lane 1 ── …                                           one lane per web server that answered
  *     flights: what is out, and how long it is expected to take
- *     charging: how the service charges, learned from all lanes together
+ *     charging, age, coarse: how servers charge and tell, learned from all lanes together
+ *     guard: how many at a time on one server, one for all of them
  *
  * Vocabulary
  *   floor      requests in flight on a lane that just use its budget up, window after window
@@ -14,11 +15,23 @@
  *   tail       times the floor, that may be in flight until the last of a window is spent
  *   short      of a job: what is left of it fits into what is free, with some to spare
  *   rush       how many of a short job may go at once on each server: all that the service bears
- *   hurry      that number, 0 if the job is not short; of the guard: it has more than usual for it
+ *   hurry      that number (weir_budget_rush), 0 if the job is not short; of the guard: it has more
+ *              than usual for it
  *   finishing  of a short job: beside others it would not be, if they were taken at their worst
  *   crowded    of a lane: somebody else sends requests there
  *   uneven     of others: they come and go, whether in a rhythm or not
  *   foreseen   what is ours beside others whose rhythm is known; -1: it is not
+ *   rho        share of the client's time that is charged
+ *   pinned     of servers: requests get where they are meant to, because the cookie holds
+ *   placed     it is known which server a request goes to: there is one, or they are pinned
+ *   scattered  it has been tried, and they are not pinned: where requests land is chance
+ *   apart      each server has an account of its own; shared: all have one
+ *   elsewhere  requests of ours that may be missing on any server
+ *   exact      placed, headers are trusted, the window slides and nobody else is there; settled:
+ *              besides, nothing is in flight
+ *   bears      requests at a time that a server takes
+ *   ghost      use of others that a throttle, not a header, has told of
+ *   caution    part of the budgets that is left alone after throttles
  */
 #ifndef WEIR_THROTTLE_POLICY_BUDGET_STATE_H
 #define WEIR_THROTTLE_POLICY_BUDGET_STATE_H
@@ -278,8 +291,8 @@ void weir_budget_try(struct weir_budget *budget, int64_t now_us);
 double weir_budget_headroom(const void *state, int64_t now_us);
 int64_t weir_budget_throttle_in_us(const struct weir_budget *budget, int64_t now_us);
 
-/* Foreign use has not been away for half a window; what a coarse window keeps of ours goes. In
- * policy_budget_forecast.c. */
+/* Others share the budget (`shared` is of servers): foreign use has not been away for half a
+ * window, while what a coarse window keeps of ours goes. In policy_budget_forecast.c. */
 bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_budget_lane *lane,
                            int which);
 
@@ -287,9 +300,10 @@ bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_b
  * policy_budget_forecast.c. */
 bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane);
 
-/* It has become known where requests go: what seemed to come and go before that may have been ours.
+/* It has become known where requests go: what was counted before that was counted elsewhere, and
+ * what seemed to come and go may have been ours.
  * In policy_budget_forecast.c. */
-void weir_budget_forget_rhythms(struct weir_budget *budget);
+void weir_budget_forget_counts(struct weir_budget *budget);
 
 /* Foresee what is ours beside others whose rhythm is known, once in two buckets of the ledger: it
  * is too much work for every request that asks. In policy_budget_forecast.c. */

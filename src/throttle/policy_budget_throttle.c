@@ -44,6 +44,7 @@ static void set_window(struct weir_budget *budget, int64_t window_us, int64_t no
         struct weir_budget_lane *lane = &budget->lanes[i];
         weir_ledger_set_window(&lane->ledger, window_us, now_us);
         lane->heard = (struct weir_heard){ 0 };
+        lane->age_sample.known = false;
         for (int which = 0; which < WEIR_BUDGET_COUNT; which++)
             weir_quota_forget(&lane->quotas[which]);
     }

@@ -47,7 +47,7 @@ START_TEST(a_limit_that_comes_back_does_not_hide_what_we_use)
         answer(LIMIT_US / 3000, 0.8, 0);
     limit = LIMIT_US;
     for (int i = 0; i < 50; i++)
-        answer(LIMIT_US / 3000 * (i % 3), 0.8, 0);
+        answer(LIMIT_US / 3000 * (3 - i % 3), 0.8, 0);
     ck_assert(charging.trusted);
 }
 END_TEST

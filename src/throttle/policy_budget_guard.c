@@ -14,6 +14,7 @@
 #define LATE_WEIGHT 0.125 /* of an answer among the last ones */
 #define FORGET      0.997
 #define RISE        1.5  /* a round */
+#define RISE_WAITS  8    /* rounds at most, for those that were sent before the last one */
 #define RISE_AGAIN  1.08 /* a window after a fall, and from then on */
 #define FALL_ROUNDS 3    /* between two falls */
 #define BRIEF       2.0  /* times the floor, of a job that does not have to make its budget last */
@@ -115,7 +116,7 @@ static bool has_no_order(const struct weir_guard *guard)
 }
 
 /* Answers clock the start: with each that takes no longer than the first ones, one more may go. */
-static void extend_start(struct weir_guard *guard, double in_flight, double y)
+static void extend_start(struct weir_guard *guard, double in_flight, double y, int64_t now_us)
 {
     if (in_flight <= guard->start_cap && guard->cap <= 2 * guard->start_cap) {
         guard->first_count++;
@@ -126,6 +127,7 @@ static void extend_start(struct weir_guard *guard, double in_flight, double y)
     }
     if (guard->late_us > SLOWER * guard->first_us) {
         guard->started = true;
+        guard->rose_us = now_us;
         guard->cap /= 2;
     } else if (guard->reached && !seems_near_knee(guard)) {
         guard->cap += 1;
@@ -152,7 +154,7 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t durat
         return;
     remember_level(guard, in_flight, y, now_us);
     if (!guard->started)
-        extend_start(guard, in_flight, y);
+        extend_start(guard, in_flight, y, now_us);
 }
 
 /* --- slope ------------------------------------------------------------------------------------ */
@@ -297,6 +299,24 @@ static void judge_fall(struct weir_guard *guard, int64_t window_us, int64_t now_
     guard->root = guard->x_root = guard->root_root = 0;
 }
 
+void weir_guard_await(struct weir_guard *guard, int64_t sent_us)
+{
+    guard->oldest_us = sent_us;
+}
+
+/* All have come back that were sent before the last rise. Of requests that differ widely the short
+ * ones come first, and until the long ones do, more at a time seem to cost nothing. */
+static bool has_come_back(const struct weir_guard *guard, int64_t round_us, int64_t now_us)
+{
+    return guard->oldest_us >= guard->rose_us || now_us - guard->rose_us > RISE_WAITS * round_us;
+}
+
+static void rise(struct weir_guard *guard, int64_t now_us)
+{
+    guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
+    guard->rose_us = now_us;
+}
+
 static void look(struct weir_guard *guard, double floor, int64_t round_us, int64_t window_us,
                  int64_t now_us)
 {
@@ -315,8 +335,9 @@ static void look(struct weir_guard *guard, double floor, int64_t round_us, int64
         fall(guard, floor, now_us);
     } else if (guard->fallen && guard->cap < floor) { /* levels cannot be told apart */
         set_cap(guard, floor, now_us);
-    } else if (guard->reached && guard->started && (!guard->fallen || since_us > window_us)) {
-        guard->cap = (guard->fallen ? RISE_AGAIN : RISE) * guard->cap;
+    } else if (guard->reached && guard->started && (!guard->fallen || since_us > window_us) &&
+               has_come_back(guard, round_us, now_us)) {
+        rise(guard, now_us);
     }
 }
 

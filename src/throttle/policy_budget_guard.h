@@ -7,13 +7,12 @@
  *
  *     start ── every answer allows one more, as long as answers take no longer than the first ones,
  *       │      and do not seem to take longer the more there are; a short job begins with more
- *     search ─ half as many again each round while nothing gets slower; down to the floor (what
- *       │      just uses the budget up) if durations grow *with the number in flight*: a straight
- *       │      line of the duration over that number, whose slope has to be significant. If that
- *       │      makes nothing faster, they have got slower by themselves, and the cap is what it was
- *       ▼
- *     levels ─ from the floor down, what each number at a time gets done is remembered, and the
- *              best is kept
+ *     search ─ half as many again each round while nothing gets slower, once all have come back
+ * that │      were sent before the last time; down to the floor (what │      just uses the budget
+ * up) if durations grow *with the number in flight*: a straight │      line of the duration over
+ * that number, whose slope has to be significant. If that │      makes nothing faster, they have
+ * got slower by themselves, and the cap is what it was ▼ levels ─ from the floor down, what each
+ * number at a time gets done is remembered, and the best is kept
  *
  * Batches that get slower by themselves do not lower it: what a level takes is remembered as a
  * part of what everything took lately.
@@ -39,6 +38,8 @@ struct weir_guard {
     double root, x_root, root_root;  /* the same of fourth roots of durations */
     int64_t round_us;                /* when the cap was looked at last */
     bool reached;                    /* since then */
+    int64_t oldest_us;               /* when the oldest that is in flight was sent */
+    int64_t rose_us;                 /* the start was over, or more were allowed */
     bool started;                    /* the start is over */
     bool hurried;                    /* it began with more than usual */
     bool brief;                      /* the budget did not have to last, at the last turn */
@@ -72,6 +73,9 @@ void weir_guard_sample(struct weir_guard *guard, double in_flight, int64_t durat
  */
 void weir_guard_hurry(struct weir_guard *guard, double cap, double floor, bool several,
                       int64_t now_us);
+
+/* Before a turn: the oldest request in flight was sent then; `now_us`: none is in flight. */
+void weir_guard_await(struct weir_guard *guard, int64_t sent_us);
 
 /* Look at the cap; `floor` in flight are needed to use the budget up, `ceiling` are never allowed,
  * a round takes `round_us`. `brief`: the budget is enough for what is left of the job, and it falls

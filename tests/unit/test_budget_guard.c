@@ -31,6 +31,7 @@ static void go_on(formula *seconds, double most, double for_s)
         now_s += took_s / n;
         weir_guard_sample(&guard, n, us(took_s), us(now_s));
         guard.reached = n >= (double)(int)guard.cap;
+        weir_guard_await(&guard, us(now_s - took_s));
         weir_guard_turn(&guard, needed, false, CEILING, us(ROUND_S), us(WINDOW_S), us(now_s));
     }
 }
@@ -399,9 +400,40 @@ START_TEST(after_the_start_nothing_is_hurried)
 }
 END_TEST
 
+/* Rounds with all that may go in flight, of which the oldest was sent at `sent_s`, until there are
+ * more; at most so many. */
+static int rounds_until_more(double sent_s, int most)
+{
+    double cap = guard.cap;
+    for (int i = 1; i <= most; i++) {
+        now_s += ROUND_S;
+        guard.reached = true;
+        weir_guard_await(&guard, us(sent_s));
+        turn_brief(false);
+        if (guard.cap > cap)
+            return i;
+    }
+    return most + 1;
+}
+
+/* The short ones come first: until the long ones do, more at a time seem to cost nothing. One that
+ * never comes back is not waited for. */
+START_TEST(no_more_go_before_the_long_ones_have_come_back)
+{
+    setup();
+    guard.started = true;
+    ck_assert_int_eq(rounds_until_more(now_s, 20), 1);
+    double risen_s = now_s;
+    ck_assert_int_gt(rounds_until_more(risen_s - 1, 6), 6);
+    ck_assert_int_eq(rounds_until_more(risen_s, 1), 1);
+    ck_assert_int_eq(rounds_until_more(now_s - 1, 20), 9);
+}
+END_TEST
+
 int main(void)
 {
     struct suite s = suite_new("budget_guard");
+    suite_add(&s, no_more_go_before_the_long_ones_have_come_back);
     suite_add(&s, a_server_that_does_not_get_slower_is_used_to_the_ceiling);
     suite_add(&s, a_server_that_gets_slower_is_left_with_what_it_bears);
     suite_add(&s, where_durations_differ_widely_it_shows_too_what_a_server_bears);

@@ -413,8 +413,9 @@ START_TEST(without_headers_the_share_that_is_charged_is_found)
 }
 END_TEST
 
-/* Two classes of work, and a server that gets slower with more than sixteen at a time. The short ones
- * came back first, and more and more went before the long ones told: 0.77 to 0.85 of the oracle. */
+/* Two classes of work, and a server that gets slower with more than sixteen at a time. The short
+ * ones came back first, and more and more went before the long ones told: 0.77 to 0.85 of the
+ * oracle. */
 START_TEST(a_knee_is_seen_though_the_short_ones_come_back_first)
 {
     struct sim_scenario scenario;

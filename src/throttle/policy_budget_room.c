@@ -253,13 +253,13 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     if (!requests_fit)
         room.bound_by = WEIR_BOUND_BUDGET_REQUESTS;
     bool paced = load->count + 1 > room.cap;
-    double more = one_more(budget);
+    double after = load->count + one_more(budget);
     double bears = budget->concurrent;
     if (budget->elsewhere > 0) /* they may have one account */
         bears = fmax(1, bears / budget->lane_count);
     if (room.cap > budget->guard.cap && budget->guard.cap < bears) {
         room.cap = budget->guard.cap;
-        if (room.fits && !(paced && load->count + more <= room.cap))
+        if (room.fits && (!paced || after > room.cap))
             room.bound_by = WEIR_BOUND_GUARD;
     }
     if (room.cap > bears) {
@@ -271,7 +271,7 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     double others = 1 - 1.0 / budget->lane_count;
     double chance =
         budget->pinned ? weir_budget_missed(budget) : deviations * sqrt(load->count * others);
-    if (paced || load->count + more > room.cap || load->count + 1 + chance > budget->concurrent)
+    if (paced || after > room.cap || load->count + 1 + chance > budget->concurrent)
         room.fits = false;
     return room;
 }

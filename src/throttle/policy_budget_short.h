@@ -7,9 +7,9 @@
  *     overdraft   the last requests of any job may take the window beyond its limit: each is let in
  *                 as long as the limit is not used up, whatever is in flight, and nobody comes
  *                 after them who would meet it. So a job does not wait for the next window with a
- *                 hundredth of its work. A twentieth of the limit, where our
- *                 books are exact or a coarse window keeps only what is ours; an eighth where no
- *                 header tells, and a refusal costs no more than the wait would.
+ *                 hundredth of its work. A twentieth of the limit, where our books are exact or a
+ *                 coarse window keeps only what is ours; an eighth where no header tells, and a
+ *                 refusal costs no more than the wait would.
  *     finishing   beside somebody whose next minutes are not known, what is left goes if it fits
  *                 beside him as he has begun; a job that goes on is more careful with his chances
  */

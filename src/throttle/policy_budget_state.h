@@ -301,8 +301,7 @@ bool weir_budget_is_shared(const struct weir_budget *budget, const struct weir_b
 bool weir_budget_keeps_ours(const struct weir_budget *budget, const struct weir_budget_lane *lane);
 
 /* It has become known where requests go: what was counted before that was counted elsewhere, and
- * what seemed to come and go may have been ours.
- * In policy_budget_forecast.c. */
+ * what seemed to come and go may have been ours. In policy_budget_forecast.c. */
 void weir_budget_forget_counts(struct weir_budget *budget);
 
 /* Foresee what is ours beside others whose rhythm is known, once in two buckets of the ledger: it

@@ -35,7 +35,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "throttle/policy_budget_state.h"
+#include "throttle/policy_budget_flying.h"
 
 /* As published. */
 #define PUBLISHED_REQUESTS     6000.0
@@ -151,12 +151,7 @@ double weir_budget_expected_us(const struct weir_budget *budget, uint32_t kind, 
         if (budget->kinds[i].samples && budget->kinds[i].kind == kind)
             return budget->kinds[i].mean_us;
     }
-    double longest = UNKNOWN_US;
-    for (uint32_t i = 0; i < budget->flight_count; i++) {
-        double elapsed = (double)(now_us - budget->flights[i].sent_us);
-        longest = elapsed > longest ? elapsed : longest;
-    }
-    return longest;
+    return fmax(UNKNOWN_US, (double)(now_us - weir_budget_oldest_us(budget, now_us)));
 }
 
 /* --- flights and lanes ------------------------------------------------------------------------ */

@@ -66,6 +66,16 @@ void weir_budget_weigh(const struct weir_budget *budget, double expected_us, int
         loads[i] = share(&loads[i], &any, part);
 }
 
+int64_t weir_budget_oldest_us(const struct weir_budget *budget, int64_t now_us)
+{
+    int64_t oldest_us = now_us;
+    for (uint32_t i = 0; i < budget->flight_count; i++) {
+        int64_t sent_us = budget->flights[i].sent_us;
+        oldest_us = sent_us < oldest_us ? sent_us : oldest_us;
+    }
+    return oldest_us;
+}
+
 double weir_budget_execution_at(const struct weir_budget *budget,
                                 const struct weir_budget_lane *lane, bool idle, double in_flight_us,
                                 double ahead_us, int64_t now_us)

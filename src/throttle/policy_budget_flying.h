@@ -21,6 +21,9 @@ struct weir_budget_flying {
 void weir_budget_weigh(const struct weir_budget *budget, double expected_us, int64_t now_us,
                        struct weir_budget_flying *loads);
 
+/* When the oldest of all that are in flight was sent; now, if none is. */
+int64_t weir_budget_oldest_us(const struct weir_budget *budget, int64_t now_us);
+
 /* The server's execution sum `ahead_us` from now, without the request in question. */
 double weir_budget_execution_at(const struct weir_budget *budget,
                                 const struct weir_budget_lane *lane, bool idle, double in_flight_us,

@@ -276,17 +276,6 @@ static struct room look(const struct weir_budget *budget, const struct weir_budg
     return room;
 }
 
-/* When the oldest request in flight was sent. */
-static int64_t oldest_us(const struct weir_budget *budget, int64_t now_us)
-{
-    int64_t oldest = now_us;
-    for (uint32_t i = 0; i < budget->flight_count; i++) {
-        int64_t sent_us = budget->flights[i].sent_us;
-        oldest = sent_us < oldest ? sent_us : oldest;
-    }
-    return oldest;
-}
-
 static void turn_guard(struct weir_budget *budget, double hurry, double left, double expected_us,
                        int64_t now_us)
 {
@@ -299,7 +288,7 @@ static void turn_guard(struct weir_budget *budget, double hurry, double left, do
     int64_t round_us = budget->window_us / 150;
     if (round_us < (int64_t)(1.5 * expected_us))
         round_us = (int64_t)(1.5 * expected_us);
-    weir_guard_await(&budget->guard, oldest_us(budget, now_us));
+    weir_guard_await(&budget->guard, weir_budget_oldest_us(budget, now_us));
     weir_guard_turn(&budget->guard, floor, hurry > 0 && known, budget->concurrent, round_us,
                     budget->window_us, now_us);
 }
